@@ -38,13 +38,18 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The steps of one table, with their origin: the suite, the run's profile, the chunk and its seed."""
+    """The steps of one table, with their origin: the suite, the run's profile, the chunk and its seed.
+
+    A run adds reads of earlier states and of filtered rows to the steps, which follow from the seed. With
+    `explicit_reads` there are none but the steps, and the newest rows after each operation.
+    """
 
     suite: str
     profile: str
     chunk: int
     seed: int
     steps: tuple[Step, ...] = ()
+    explicit_reads: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The versioned JSON form, as `history.json` holds it."""
@@ -59,7 +64,7 @@ class History:
                 | {name: slot for name, slot in (("slot", step.slot), ("by", step.by)) if slot}
                 for step in self.steps
             ],
-        }
+        } | ({"explicit_reads": True} if self.explicit_reads else {})
 
     @classmethod
     def from_json(cls, form: Any) -> History:
@@ -72,7 +77,8 @@ class History:
             steps = tuple(
                 Step(decode(step["operation"]), step.get("slot"), step.get("by")) for step in form["steps"]
             )
-            return cls(form["suite"], form["profile"], form["chunk"], form["seed"], steps)
+            explicit_reads = bool(form.get("explicit_reads", False))
+            return cls(form["suite"], form["profile"], form["chunk"], form["seed"], steps, explicit_reads)
         except (KeyError, TypeError) as error:
             message = f"malformed history: {error!r}"
             raise CodecError(message) from error

@@ -16,8 +16,9 @@ class RunOptions:
 
     `folder` is the run's own and exists; findings go to `folder / "findings"`. Without `engines` the default ones run,
     without `suites` all that the profile plans, without `tables` all kinds of histories. `examples` replaces the plan's
-    histories in each suite, and `steps` its steps in each history. `known` are the fingerprints of the baseline. The
-    run ends after `max_findings` new findings. The histories that the folder `regressions` keeps are played first.
+    histories in each suite, and `steps` its steps in each history. `known` are the fingerprints of the baseline.
+    `deviations` is a folder with causes of the user's own. The run ends after `max_findings` new findings.
+    The histories that the folder `regressions` keeps are played first.
     """
 
     folder: Path
@@ -32,6 +33,7 @@ class RunOptions:
     jobs: int = 1
     storage: str = "local"
     known: frozenset[str] = field(default=frozenset())
+    deviations: Path | None = None
     max_findings: int | None = None
     command: tuple[str, ...] = ()
     regressions: Path | None = None

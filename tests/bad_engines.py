@@ -145,6 +145,15 @@ class DiesAtEveryAppend(Honest):
         return super().execute(operation, tag)
 
 
+class KillsTheHarnessInTriage(Lies):
+    """Lies, and kills its worker as soon as a history is played again."""
+
+    def open(self, location: str) -> None:
+        super().open(location)
+        if "triage" in Path(location).parts:
+            kill_the_worker()
+
+
 class NeverUpdates(Honest):
     """Claims only to create, to append and to read."""
 
@@ -163,5 +172,10 @@ class KillsTheHarness(Honest):
     """Kills its worker: the host's parent is its host supervisor, and the parent of that is the worker."""
 
     def fatal(self) -> None:
-        supervisor = Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()
-        os.kill(int(supervisor[1]), 9)
+        kill_the_worker()
+
+
+def kill_the_worker() -> None:
+    """Kill the parent of the host supervisor."""
+    supervisor = Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()
+    os.kill(int(supervisor[1]), 9)

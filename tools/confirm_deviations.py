@@ -28,13 +28,12 @@ from conformance.engine_pool import call_timeout  # noqa: E402
 from conformance.execution.engine_session import EngineSession  # noqa: E402
 from conformance.execution.step_result import StepResult  # noqa: E402
 from conformance.execution.table_session import TableSession  # noqa: E402
-from conformance.findings import Finding, key_of  # noqa: E402
-from conformance.findings.known_deviations import known_deviation  # noqa: E402
+from conformance.findings import Finding, candidate_causes, key_of  # noqa: E402
 from conformance.findings.scripts import scripts_for  # noqa: E402
 from conformance.histories import History  # noqa: E402
 from delta_adapters.delta_rs import DeltaRs  # noqa: E402
 from delta_adapters.delta_spark import jars  # noqa: E402
-from delta_adapters.deviations import Deviation, all_deviations  # noqa: E402
+from delta_adapters.deviations import Cause, all_causes  # noqa: E402
 from delta_adapters.host_client import HostClient  # noqa: E402
 from delta_adapters.registry import parse_engine  # noqa: E402
 from tests.mutants.stage import play  # noqa: E402
@@ -74,25 +73,25 @@ for path in sys.argv[1:]:
 def main(names: list[str]) -> int:
     """Run the scripts and write the report. Return 1 if one shows nothing or is missing."""
     entries = [
-        deviation
-        for deviation in all_deviations()
-        if deviation.engine in SCRIPTS and (not names or {deviation.name, deviation.engine} & set(names))
+        cause
+        for cause in all_causes()
+        if cause.engine in SCRIPTS and (not names or {cause.id, cause.engine} & set(names))
     ]
-    by_name = {entry.name: entry for entry in entries}
+    by_name = {entry.id: entry for entry in entries}
     texts = {name: script_of(entry) for name, entry in by_name.items()}
     on_spark = {name: text for name, (_, text) in texts.items() if text and by_name[name].engine == SPARK}
     answers = dict(zip(on_spark, run_in_turn(list(on_spark.values())), strict=True)) if on_spark else {}
     rows = _rows_before()
     missing = 0
     for entry in entries:
-        by_hand, text = texts[entry.name]
-        code, last = NONE if text is None else answers.get(entry.name) or run(text)
+        by_hand, text = texts[entry.id]
+        code, last = NONE if text is None else answers.get(entry.id) or run(text)
         missing += code in {0, 3}
         answer = ANSWERS.get(code, f"exit {code}")
         origin = "by hand" if by_hand else "of the history"
-        rows[entry.name] = f"| `{entry.name}` | `{entry.requirement}` | {origin} | {answer} | {last} |"
-        print(rows[entry.name])
-    kept = [rows[deviation.name] for deviation in all_deviations() if deviation.name in rows]
+        rows[entry.id] = f"| `{entry.id}` | `{entry.requirement}` | {origin} | {answer} | {last} |"
+        print(rows[entry.id])
+    kept = [rows[cause.id] for cause in all_causes() if cause.id in rows]
     REPORT.write_text(HEAD + "\n".join(kept) + "\n", encoding="utf-8")
     return int(missing > 0)
 
@@ -103,9 +102,9 @@ def _rows_before() -> dict[str, str]:
     return {line.split("`")[1]: line for line in lines if line.startswith("| `")}
 
 
-def script_of(entry: Deviation) -> tuple[bool, str | None]:
+def script_of(entry: Cause) -> tuple[bool, str | None]:
     """Return whether a person wrote the script of an entry, and the script, or None if there is none."""
-    written = WRITTEN / f"{entry.name.replace('-', '_')}.py"
+    written = WRITTEN / f"{entry.id.replace('-', '_')}.py"
     if written.exists():
         return True, written.read_text(encoding="utf-8")
     finding = next(findings(entry, History.from_json(entry.history)), None)
@@ -167,7 +166,7 @@ def _answer_of(code: int, output: str, errors: str) -> tuple[int, str]:
     return code, last.replace("|", "\\|")[:200]
 
 
-def findings(entry: Deviation, history: History) -> Iterator[Finding]:
+def findings(entry: Cause, history: History) -> Iterator[Finding]:
     """Yield the findings of the smallest history, those of the entry's own requirement first."""
     with tempfile.TemporaryDirectory(prefix="confirm-") as folder:
         table, operations = Path(folder) / "table", [step.operation for step in history.steps]
@@ -179,7 +178,7 @@ def findings(entry: Deviation, history: History) -> Iterator[Finding]:
         violations, key=lambda pair: pair[1].requirement != entry.requirement
     ):
         key = key_of(observation, violation)
-        if known_deviation(key, history=history) == entry.name:
+        if candidate_causes(observation, violation, history, (entry,)):
             yield Finding(
                 key, "must", observation.engine, "writer", observation.step, "", violation.detail, history,
                 violation.where, known=True, look=violation.read,

@@ -134,6 +134,11 @@ class HostClient:
         return self.ended is None
 
     @property
+    def busy(self) -> bool:
+        """Whether the host still owes an answer."""
+        return self.alive and self._in_flight is not None
+
+    @property
     def supervisor_pid(self) -> int:
         """The process id of the host supervisor: everything of the host descends from it."""
         return self._process.supervisor_pid

@@ -49,13 +49,15 @@ What is tested:
   --storage NAME            where the tables are: local
   --regressions DIR         kept findings, whose histories are played first. Default: the
                             folder regressions, if there is one here
-  --baseline FILE           the summary.json of an earlier run: its findings count as known
+  --baseline FILE           the summary.json of an earlier run: what it found counts as known, on
+                            any seed, machine and version
+  --deviations DIR          causes of your own, added to the known ones: docs/writing-a-cause.md
 
 How much:
   --budget TIME             a ceiling (90s, 4m, 1h30m); reached early, the run is inconclusive
   --examples N              histories a suite, in place of the profile's plan
   --steps M                 steps a history
-  --max-findings N          end after N findings that were not known
+  --max-findings N          end after N findings that no cause explains
   --jobs J                  chunks played at once. Default: one a processor, at most 4
   --seed S                  draw the same histories again. Default: a new one, which is said
 
@@ -78,6 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--storage", default="local", type=one_of("storage", STORAGES))
     parser.add_argument("--regressions", type=Path)
     parser.add_argument("--baseline", type=Path)
+    parser.add_argument("--deviations", type=Path)
     parser.add_argument("--budget", type=duration)
     parser.add_argument("--examples", type=positive)
     parser.add_argument("--steps", type=positive)
@@ -118,6 +121,7 @@ def options_and_plan(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
     """The options of the run, checked, its plan, and its folder made. Raises UsageError."""
     from conformance.planning.plan import plan_run  # noqa: PLC0415 - --help needs no plan
     from conformance.planning.profile import PlanError  # noqa: PLC0415 - --help needs no plan
+    from delta_adapters.deviations import BadCause, all_causes  # noqa: PLC0415 - nor causes
     from delta_adapters.registry import UnknownEngine, parse_engine  # noqa: PLC0415 - and no engine
 
     if arguments.budget is not None and arguments.examples is not None:
@@ -139,6 +143,7 @@ def options_and_plan(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
         jobs=arguments.jobs,
         storage=arguments.storage,
         max_findings=arguments.max_findings,
+        deviations=arguments.deviations,
         command=("conformance", *sys.argv[1:]),
         regressions=_regressions(arguments.regressions),
     )
@@ -147,9 +152,14 @@ def options_and_plan(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
     except PlanError as error:
         raise UsageError(str(error)) from error
     try:
-        known = summary_json.fingerprints(arguments.baseline) if arguments.baseline else frozenset()
+        known = summary_json.baseline(arguments.baseline) if arguments.baseline else frozenset()
     except summary_json.SummaryError as error:
         raise UsageError(str(error)) from error
+    if arguments.deviations is not None:
+        try:
+            all_causes(arguments.deviations)
+        except BadCause as error:
+            raise UsageError(f"--deviations: {error}") from error
     try:
         folder = new_run_folder(arguments.out)
     except CannotWrite as error:

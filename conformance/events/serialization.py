@@ -25,6 +25,7 @@ from conformance.events.types import (
     EvidenceThreshold,
     FaultOutcome,
     FindingFound,
+    FindingTriaged,
     HarnessFault,
     HistoryEnded,
     Interrupted,
@@ -34,6 +35,7 @@ from conformance.events.types import (
     RaceOutcome,
     RunEnded,
     RunStarted,
+    Triaging,
 )
 
 FORMAT = 1
@@ -52,6 +54,8 @@ NAMES: dict[type[Any], str] = {
     RaceOutcome: "Raced",
     FaultOutcome: "Struck",
     FindingFound: "FindingFound",
+    FindingTriaged: "FindingTriaged",
+    Triaging: "Triaging",
     EngineLost: "EngineLost",
     HarnessFault: "HarnessFault",
     Note: "Note",
@@ -59,6 +63,9 @@ NAMES: dict[type[Any], str] = {
     Interrupted: "Interrupted",
     RunEnded: "RunEnded",
 }
+
+# Fields that older versions wrote under another name.
+OLD_FIELDS: dict[type[Any], dict[str, str]] = {FindingFound: {"deviation": "cause"}}
 TYPES: dict[str, type[Any]] = {NAMES[kind]: kind for kind in typing.get_args(Event)}
 
 _HINTS = {kind: typing.get_type_hints(kind) for kind in (*TYPES.values(), PlannedSuite, EvidenceThreshold)}
@@ -135,6 +142,9 @@ def _part_to_json(part: Any) -> Any:
 
 def _from_fields(kind: type[Any], form: dict[str, Any], name: str) -> Any:
     hints = _HINTS[kind]
+    for old, new in OLD_FIELDS.get(kind, {}).items():
+        if old in form and new not in form:
+            form = {**form, new: form[old]}
     parts = {}
     for field in dataclasses.fields(kind):
         if field.name in form:

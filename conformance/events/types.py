@@ -228,9 +228,14 @@ class FaultOutcome:
 class FindingFound:
     """A requirement did not hold. Emitted for each violation; the folder is written for the first one only.
 
-    `known` is true for a known deviation (`deviation` names it) and for a finding of the baseline. `step` is the
-    failing step, counted from 0, of the `steps` of the kept history. `folder` is relative to the run's folder.
-    `promised` is false if the adapter declares that the engine does not guarantee the requirement.
+    The fingerprint is the id of the sighting: violations that are alike share it, and triage replaces it (see
+    `FindingTriaged`). Until then `state` is unexplained. `candidates` are the causes that predict the violation. In
+    recordings from before triage `state` is empty, and `known` is true if a catalogued deviation (`cause` names it) or
+    the baseline has the finding.
+
+    `step` is the failing step, counted from 0, of the `steps` of the kept history. `folder` is relative to the run's
+    folder. `promised` is false if the adapter declares that the engine does not guarantee the requirement. `dear` says
+    that an engine on a JVM is at the table.
     """
 
     fingerprint: str
@@ -244,7 +249,7 @@ class FindingFound:
     step: int | None = None
     folder: str = ""
     known: bool = False
-    deviation: str | None = None
+    cause: str | None = None
     where: str = ""
     chunk: int = 0
     history: int = 0
@@ -252,18 +257,72 @@ class FindingFound:
     features: tuple[str, ...] = ()
     processes: str = "one"
     promised: bool = True
+    state: str = ""
+    candidates: tuple[str, ...] = ()
+    dear: bool = False
 
     @property
     def fresh(self) -> bool:
-        """Whether the finding is new and the engine promised the requirement: what a run is there to find."""
+        """Whether the engine promised the requirement and nothing known explains the finding."""
         return self.promised and not self.known
 
     @property
     def kind(self) -> str:
-        """The finding's class in a word or two: how it is known, or how strong its requirement is."""
-        if self.deviation:
-            return f"known, {self.deviation}"
-        return "known" if self.known else self.strength if self.promised else "not guaranteed"
+        """The finding's class in a few words: its state, and how strong its requirement is."""
+        if self.known:
+            return f"known, {self.cause}" if self.cause else "known"
+        if not self.promised:
+            return "not guaranteed"
+        return f"{self.state} {self.strength}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class FindingTriaged:
+    """What triage made of a sighting. A later one of the same sighting replaces it.
+
+    `fingerprint` names the finding from now on: that of the cause, or that of the minimal history. As long as there is
+    neither, it is the sighting's. `state` is known (by its `cause`, or because the baseline has it), new, unstable (it
+    did not show again) or unexplained. `requirement` is the weightiest of `requirements`: all that the minimal history
+    violates. The finding is kept in `folder`. Its history has `steps` steps, the minimal one `minimal_steps`.
+    `shrunk` says that it can't be made smaller; if it is false, `conformance shrink` goes on. `why` says what triage
+    tried, and `summary` what the cause is, in a sentence. `reproduced` is None if nobody played the history again.
+    """
+
+    sighting: str
+    fingerprint: str
+    state: str
+    engine: str
+    requirement: str
+    strength: str
+    detail: str
+    folder: str
+    cause: str | None = None
+    requirements: tuple[str, ...] = ()
+    steps: int = 0
+    step: int | None = None
+    minimal_steps: int | None = None
+    reproduced: bool | None = None
+    shrunk: bool = False
+    why: str = ""
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Triaging:
+    """The run explains or shrinks a sighting, for the terminal only. `doing` is explain or shrink.
+
+    `number` counts such jobs from 1 and `total` is how many there are so far. While it shrinks, the history has `steps`
+    steps, of which `left` are left.
+    """
+
+    transient: ClassVar[bool] = True
+
+    doing: str
+    sighting: str
+    number: int = 0
+    total: int = 0
+    steps: int = 0
+    left: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +381,7 @@ class RunEnded:
 Event = (
     RunStarted | EngineReady | EngineUnavailable | DeclaredClaim
     | ChunkStarted | ChunkEnded | Progress | HistoryEnded | Evidence | RaceOutcome | FaultOutcome
-    | FindingFound | EngineLost | HarnessFault | Note | BudgetSpent | Interrupted | RunEnded
+    | FindingFound | FindingTriaged | Triaging | EngineLost | HarnessFault | Note | BudgetSpent | Interrupted | RunEnded
 )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from conformance.observations.observation import Observation
@@ -54,6 +54,15 @@ class FindingKey:
             "types": list(self.types),
             "outcome": self.outcome,
         }
+
+
+def sighting_id(key: FindingKey, engine: str, candidates: Sequence[str]) -> str:
+    """Eight hexadecimal digits: the same for violations with one key, by one version, that the same causes predict.
+
+    What is alike is explained once. Whether it is a finding of its own, triage decides.
+    """
+    form = {"key": key.to_json(), "engine": engine, "candidates": sorted(candidates)}
+    return hashlib.sha256(json.dumps(form, sort_keys=True).encode()).hexdigest()[:DIGITS]
 
 
 def key_of(observation: Observation, violation: Violation) -> FindingKey:

@@ -1,24 +1,28 @@
-"""The recorder of findings: it writes the folder of a finding and makes the event that reports it."""
+"""The recorder of findings: it writes the folder of a sighting and makes the event that reports it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from conformance._version import harness_version
 from conformance.events.types import FindingFound
-from conformance.findings.fingerprint import key_of
-from conformance.findings.known_deviations import known_deviation
+from conformance.findings.candidates import candidate_causes
+from conformance.findings.fingerprint import key_of, sighting_id
 from conformance.findings.readme import readme_of
 from conformance.findings.scripts import scripts_for
 from conformance.findings.storage import Finding, write_finding
 from conformance.findings.text import operation_text, timeline_lines
 from conformance.histories import History
 from conformance.observations.observation import Observation
+from delta_adapters.deviations import Cause, all_causes
 from delta_adapters.engine_id import EngineId
+from delta_adapters.registry import KNOWN
 from delta_models.operations import Interleave
 from delta_models.requirements import BY_ID, Violation
+
+SIGHTINGS = "sightings"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,52 +46,61 @@ class FindingContext:
 
 
 class FindingRecorder:
-    """Writes the findings of a run below its folder, each once. `known` are the fingerprints of the baseline."""
+    """Records the sightings of a run while its histories are played, below `folder / SIGHTINGS`.
 
-    def __init__(self, folder: Path, known: frozenset[str] = frozenset()) -> None:
-        self._root = folder / "findings"
-        self._known = known
-        self._kept: dict[str, tuple[bool, int]] = {}  # whether it was known, and its step
+    Violations that are alike are one sighting: they have the same key, and the same causes predict them. The folder
+    holds the shortest history that showed it. `causes` are those that may explain a violation.
+    """
+
+    def __init__(self, folder: Path, causes: Sequence[Cause] | None = None) -> None:
+        self._root = folder / SIGHTINGS
+        self._causes = all_causes() if causes is None else causes
+        self._kept: dict[str, int] = {}  # the step at which the kept history of a sighting fails
 
     def record(self, context: FindingContext) -> FindingFound:
-        """Write the finding's folder and return the event that reports it.
-
-        A folder with a history as short stays; but a new finding replaces a known one of the same fingerprint.
-        """
+        """Write the sighting's folder, unless it has a history as short; return the event that reports it."""
         observation, violation, history = context.observation, context.violation, context.history
         requirement = BY_ID[violation.requirement]
         key = key_of(observation, violation)
-        deviation = known_deviation(key, EngineId.parse(observation.engine).version, history)
-        known = deviation is not None or key.fingerprint in self._known
-        finding = Finding(
-            key=key,
-            strength=requirement.strength,
-            engine=observation.engine,
-            role=requirement.role,
-            step=observation.step,
-            action=operation_text(observation.operation),
-            detail=violation.detail,
-            history=history,
-            where=violation.where,
-            known=known,
-            slots=dict(context.slots),
-            versions={"harness": harness_version(), **context.specs},
-            look=violation.read,
-            processes=context.processes,
-            timeline=_timeline(observation),
-        )
-        rank = (known, observation.step)  # the lower one stays: new before known, then the shorter history
-        if rank < self._kept.get(finding.fingerprint, (True, observation.step + 1)):
-            version = observation.before.version if observation.before else None
-            keep_finding(self._root, finding, observation.folder, version)
-            self._kept[finding.fingerprint] = rank
+        candidates = candidate_causes(observation, violation, history, self._causes)
+        sighting = sighting_id(key, observation.engine, candidates)
+        if observation.step < self._kept.get(sighting, observation.step + 1):
+            finding = Finding(
+                key=key,
+                strength=requirement.strength,
+                engine=observation.engine,
+                role=requirement.role,
+                step=observation.step,
+                action=operation_text(observation.operation),
+                detail=violation.detail,
+                history=history,
+                where=violation.where,
+                slots=dict(context.slots),
+                versions={"harness": harness_version(), **context.specs},
+                look=violation.read,
+                processes=context.processes,
+                timeline=_timeline(observation),
+                fingerprint=sighting,
+                state="unexplained",
+                requirements=(requirement.id,),
+                sighting=sighting,
+                candidates=candidates,
+            )
+            keep_finding(
+                self._root,
+                finding,
+                observation.folder,
+                observation.before.version if observation.before else None,
+            )
+            self._kept[sighting] = observation.step
         return FindingFound(
-            fingerprint=finding.fingerprint, requirement=requirement.id, strength=requirement.strength,
+            fingerprint=sighting, requirement=requirement.id, strength=requirement.strength,
             engine=observation.engine, role=requirement.role, suite=history.suite, detail=violation.detail,
-            steps=len(history.steps), step=observation.step, folder=f"findings/{finding.fingerprint}", known=known,
-            deviation=deviation, where=violation.where, chunk=history.chunk, history=context.number,
+            steps=len(history.steps), step=observation.step, folder=f"{SIGHTINGS}/{sighting}",
+            where=violation.where, chunk=history.chunk, history=context.number,
             with_engines=context.with_engines, features=context.features, processes=context.processes,
-            promised=context.promised,
+            promised=context.promised, state="unexplained", candidates=candidates,
+            dear=any(map(_on_jvm, context.specs)),
         )  # fmt: skip
 
 
@@ -103,3 +116,8 @@ def _timeline(observation: Observation) -> tuple[str, ...]:
     if observation.race is None or not isinstance(observation.operation, Interleave):
         return ()
     return tuple(timeline_lines(observation.operation, observation.race.timeline))
+
+
+def _on_jvm(engine: str) -> bool:
+    known = KNOWN.get(EngineId.parse(engine).name)
+    return known is not None and known.java

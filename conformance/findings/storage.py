@@ -3,14 +3,19 @@
 findings/<fingerprint>/
     README.md            what happened, and how to see it again
     finding.json         the requirement, the engine, the step, what was expected and what was observed
-    history.json         the steps, with a format version
+    history.json         the steps as they were played, with a format version
+    minimal.json         the smallest history that shows the same, once there is one
     table-before/        the table as it stood before the failing step, if it is small
     script_<engine>.py   the same history for one engine alone
+
+A sighting has a folder of the same form below `sightings/`. Format 1 is from before sightings: the key alone gives the
+fingerprint. Format 2 adds what triage found out.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -18,12 +23,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from conformance.findings.fingerprint import FindingKey
+from conformance.findings.fingerprint import FindingKey, sighting_id
 from conformance.histories import History
 from delta_models.codec import CodecError, decode, encode
 from delta_models.operations import Read
 
-FORMAT = 1
+FORMAT = 2
+BEFORE_TRIAGE = 1
+MINIMAL = "minimal.json"
+STATES = ("new", "known", "unexplained", "unstable")
 MOST_FILES = 400
 MOST_BYTES = 4_000_000
 
@@ -69,6 +77,12 @@ class Finding:
     if there is one. `versions` holds the version of the harness and the spec of each engine. `processes` says in how
     many processes the writers ran, and whether they took turns. Each line of `timeline` says which writer of a race
     passed which gate.
+
+    What triage adds: `state` is one of `STATES`, or empty in a finding of format 1. `cause` names the cause that
+    explains it. `requirements` are all that the minimal history violates. `minimal` is the minimal history, which fails
+    at `minimal_step` with `minimal_detail`. `reproduced` is None as long as nobody played the history again. `sighting`
+    is the id of the sighting that it was made of, and `candidates` are the causes that predict it. Without a
+    `fingerprint` the key's counts.
     """
 
     key: FindingKey
@@ -87,11 +101,21 @@ class Finding:
     look: Read | None = None
     processes: str = "one"
     timeline: tuple[str, ...] = ()
+    fingerprint: str = ""
+    state: str = ""
+    cause: str | None = None
+    requirements: tuple[str, ...] = ()
+    minimal: History | None = None
+    minimal_step: int | None = None
+    minimal_detail: str = ""
+    reproduced: bool | None = None
+    sighting: str = ""
+    candidates: tuple[str, ...] = ()
 
-    @property
-    def fingerprint(self) -> str:
-        """The name of the finding: the same for all violations with its key."""
-        return self.key.fingerprint
+    def __post_init__(self) -> None:
+        """Take the key's fingerprint if none is given."""
+        if not self.fingerprint:
+            object.__setattr__(self, "fingerprint", self.key.fingerprint)
 
     @property
     def suite(self) -> str:
@@ -99,9 +123,9 @@ class Finding:
         return self.history.suite
 
     def to_json(self) -> dict[str, Any]:
-        """The content of finding.json. The history has a file of its own."""
-        return {
-            "format": FORMAT,
+        """The content of finding.json. The histories have files of their own."""
+        form = {
+            "format": FORMAT if self.state else BEFORE_TRIAGE,
             "fingerprint": self.fingerprint,
             "key": self.key.to_json(),
             "strength": self.strength,
@@ -123,6 +147,23 @@ class Finding:
             "processes": self.processes,
             "timeline": list(self.timeline),
         }
+        if not self.state:
+            return form
+        return form | {
+            "state": self.state,
+            "cause": self.cause,
+            "requirements": list(self.requirements),
+            "minimal_step": self.minimal_step,
+            "minimal_detail": self.minimal_detail,
+            "reproduced": self.reproduced,
+            "sighting": self.sighting,
+            "candidates": list(self.candidates),
+        }
+
+    @property
+    def rank(self) -> tuple[bool, int, int]:
+        """What decides which of two folders stays: new goes before known, then the shorter history."""
+        return (self.known, self.step if self.minimal is None else len(self.minimal.steps), self.step)
 
 
 def write_finding(
@@ -143,10 +184,13 @@ def write_finding(
         root.mkdir(parents=True, exist_ok=True)
         if target.exists():
             present = load_finding(target)
-            if present.key != finding.key:
-                message = f"{target}: {present.key} and {finding.key} share a fingerprint; report this to the project"
+            if _identity(present) != _identity(finding):
+                message = (
+                    f"{target}: {_identity(present)} and {_identity(finding)} share a fingerprint; report this to the "
+                    "project"
+                )
                 raise Collision(message)
-            if (present.known, present.step) <= (finding.known, finding.step):
+            if present.rank <= finding.rank:
                 return target
         making = Path(tempfile.mkdtemp(prefix=f".{finding.fingerprint}-", dir=root))
         try:
@@ -160,6 +204,24 @@ def write_finding(
     return target
 
 
+def update_finding(folder: Path, finding: Finding, parts: Mapping[str, str]) -> None:
+    """Write a finding that was found out more about into the folder that it has, one whole file after another.
+
+    The original history stays as it is, and `finding.json` comes last. Raises NotWritten.
+    """
+    texts = {**parts, **_texts(finding)}
+    texts["finding.json"] = texts.pop("finding.json")
+    del texts["history.json"]
+    for name, text in texts.items():
+        beside = folder / f".{name}.{os.getpid()}"
+        try:
+            beside.write_text(text, encoding="utf-8", errors="backslashreplace")
+            beside.replace(folder / name)
+        except OSError as error:
+            message = f"{folder / name} could not be written: {error.strerror or error}"
+            raise NotWritten(message) from error
+
+
 def load_finding(path: Path) -> Finding:
     """Read the finding in a folder. Raises a subclass of FindingError that says what is wrong."""
     folder = path.parent if path.name in {"finding.json", "history.json"} else path
@@ -170,29 +232,53 @@ def load_finding(path: Path) -> Finding:
         message = f"{path}: neither finding.json nor history.json in it, so it is no finding"
         raise NotAFinding(message)
     form = _read_json(folder / "finding.json")
-    if form.get("format") != FORMAT:
-        message = f"{folder}/finding.json: format {form.get('format')!r}, this version reads {FORMAT}"
+    if form.get("format") not in {BEFORE_TRIAGE, FORMAT}:
+        message = f"{folder}/finding.json: format {form.get('format')!r}, this version reads 1 and {FORMAT}"
         raise OtherFormat(message)
+    history = _read_history(folder / "history.json")
+    minimal = _read_history(folder / MINIMAL) if (folder / MINIMAL).exists() else None
     try:
-        history = History.from_json(_read_json(folder / "history.json"))
-    except CodecError as error:
-        message = f"{folder}/history.json: {error}"
-        raise BrokenPart(message) from error
-    try:
-        finding = _from_json(form, history)
+        finding = _from_json(form, history, minimal)
     except (KeyError, TypeError, ValueError) as error:
         message = f"{folder}/finding.json: {type(error).__name__}: {error}"
         raise BrokenPart(message) from error
-    if finding.fingerprint != form.get("fingerprint"):
+    if not finding.state and finding.fingerprint != finding.key.fingerprint:
         message = (
-            f"{folder}/finding.json: its key gives {finding.fingerprint}, it says {form.get('fingerprint')}"
+            f"{folder}/finding.json: its key gives {finding.key.fingerprint}, it says {finding.fingerprint}"
+        )
+        raise WrongFingerprint(message)
+    sighting = sighting_id(finding.key, finding.engine, finding.candidates)
+    if finding.state in {"unexplained", "unstable"} and {finding.fingerprint, finding.sighting} != {sighting}:
+        message = (
+            f"{folder}/finding.json: its key gives the sighting {sighting}, it says {finding.fingerprint}"
         )
         raise WrongFingerprint(message)
     return finding
 
 
-def _from_json(form: Mapping[str, Any], history: History) -> Finding:
+def _identity(finding: Finding) -> tuple[object, ...]:
+    """What two folders of one fingerprint must have in common: the cause, the requirement, or what was sighted."""
+    if finding.cause is not None:
+        return (finding.key.engine, finding.cause)
+    if finding.minimal is not None:
+        return (finding.key.engine, finding.key.requirement)
+    return (finding.key, finding.candidates)
+
+
+def _read_history(path: Path) -> History:
+    try:
+        return History.from_json(_read_json(path))
+    except CodecError as error:
+        message = f"{path}: {error}"
+        raise BrokenPart(message) from error
+
+
+def _from_json(form: Mapping[str, Any], history: History, minimal: History | None) -> Finding:
     key = form["key"]
+    state, reproduced, step = form.get("state", ""), form.get("reproduced"), form.get("minimal_step")
+    if form["format"] == FORMAT and state not in STATES:
+        message = f"state {state!r}; one of {', '.join(STATES)} was expected"
+        raise ValueError(message)
     return Finding(
         key=FindingKey(
             requirement=str(key["requirement"]),
@@ -218,6 +304,16 @@ def _from_json(form: Mapping[str, Any], history: History) -> Finding:
         look=decode(form["look"]) if form.get("look") is not None else None,
         processes=str(form.get("processes", "one")),
         timeline=tuple(form.get("timeline", ())),
+        fingerprint=str(form["fingerprint"]),
+        state=str(state),
+        cause=None if form.get("cause") is None else str(form["cause"]),
+        requirements=tuple(form.get("requirements", ())),
+        minimal=minimal,
+        minimal_step=None if step is None else int(step),
+        minimal_detail=str(form.get("minimal_detail", "")),
+        reproduced=None if reproduced is None else bool(reproduced),
+        sighting=str(form.get("sighting", "")),
+        candidates=tuple(form.get("candidates", ())),
     )
 
 
@@ -244,14 +340,20 @@ def _fill(
 ) -> None:
     kept = copy_table(table, version, folder / "table-before") if table is not None else ""
     finding = replace(finding, table_before=kept)
-    written = {
-        "finding.json": json.dumps(finding.to_json(), indent=2) + "\n",
-        "history.json": json.dumps(finding.history.to_json(), indent=1) + "\n",
-        **parts,
-    }
-    for name, text in written.items():
+    for name, text in {**_texts(finding), **parts}.items():
         (folder / name).write_text(text, encoding="utf-8", errors="backslashreplace")
     folder.chmod(0o755)
+
+
+def _texts(finding: Finding) -> dict[str, str]:
+    """The files that hold the finding itself."""
+    texts = {
+        "finding.json": json.dumps(finding.to_json(), indent=2) + "\n",
+        "history.json": json.dumps(finding.history.to_json(), indent=1) + "\n",
+    }
+    if finding.minimal is not None:
+        texts[MINIMAL] = json.dumps(finding.minimal.to_json(), indent=1) + "\n"
+    return texts
 
 
 def _put_in_place(making: Path, target: Path) -> None:

@@ -16,6 +16,7 @@ from itertools import zip_longest
 from conformance.events.types import EvidenceThreshold, PlannedSuite
 from conformance.histories import HISTORIES, REGRESSIONS, Chunk
 from conformance.options import RunOptions
+from conformance.planning.asked_engines import with_asked_engines
 from conformance.planning.kept import kept_chunks, kept_histories
 from conformance.planning.profile import PlanError, Profile, SuitePlan, load_profile
 from conformance.suites.kept_histories import KeptHistory
@@ -83,19 +84,20 @@ def default_engines() -> tuple[str, ...]:
 def plan_run(options: RunOptions) -> Plan:
     """Plan a run by its options, kept histories first. Raises PlanError and UnknownEngine."""
     kept = kept_histories(options.regressions)
-    engines = engine_specs(options)
+    specs = engine_specs(options)
     plan = make_plan(
         load_profile(options.profile),
         options.seed,
-        engines=tuple(dict.fromkeys(spec.name for spec in engines)),
+        engines=tuple(dict.fromkeys(spec.name for spec in specs)),
         suites=options.suites,
         tables=options.tables,
         examples=options.examples,
         steps=options.steps,
     )
+    plan = replace(plan, chunks=with_asked_engines(plan.chunks, specs if options.engines else ()))
     if not kept:
         return plan
-    chunks = tuple(kept_chunks(kept, plan.profile.name, len(engines)))
+    chunks = tuple(kept_chunks(kept, plan.profile.name, len(specs)))
     return replace(plan, suites=(REGRESSIONS, *plan.suites), chunks=(*chunks, *plan.chunks), kept=kept)
 
 

@@ -16,6 +16,8 @@ from typing import Any
 from conformance.events.types import EvidenceThreshold
 from conformance.histories import HISTORIES, STEPS
 
+SHRINKING = 60.0
+
 
 class PlanError(ValueError):
     """The options or a profile can't be planned. The message names the option and the reason."""
@@ -51,12 +53,16 @@ class SuitePlan:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How much of each suite a run plays, and the core that it is judged by."""
+    """How much of each suite a run plays, and the core that it is judged by.
+
+    `shrinking` is the time in seconds that a run without a budget has for making its findings small.
+    """
 
     name: str
     suites: tuple[SuitePlan, ...]
     core: tuple[EvidenceThreshold, ...]
     budget: float | None = None
+    shrinking: float = SHRINKING
 
     def suite(self, name: str) -> SuitePlan | None:
         """The plan of one suite; None if the profile has no such suite."""
@@ -82,7 +88,7 @@ def load_profile(name: str) -> Profile:
 
 def parse_profile(name: str, form: Mapping[str, Any]) -> Profile:
     """Read a profile from its TOML. Raises PlanError for an unknown key, since a typo would silently test less."""
-    unknown = set(form) - {"suites", "core", "budget"}
+    unknown = set(form) - {"suites", "core", "budget", "shrinking"}
     if unknown:
         message = f"profile {name}: unknown {', '.join(sorted(unknown))}"
         raise PlanError(message)
@@ -99,7 +105,7 @@ def parse_profile(name: str, form: Mapping[str, Any]) -> Profile:
             f"profile {name}: its core names suites that it does not plan: {', '.join(sorted(unplanned))}"
         )
         raise PlanError(message)
-    return Profile(name, suites, core, form.get("budget"))
+    return Profile(name, suites, core, form.get("budget"), float(form.get("shrinking", SHRINKING)))
 
 
 def _suite(name: str, parts: Mapping[str, Any]) -> SuitePlan:

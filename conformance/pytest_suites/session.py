@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,43 +11,56 @@ from pathlib import Path
 import pytest
 
 from conformance.engine_pool import available_engines, runs_on_jvm
-from conformance.events.types import EngineLost, EngineUnavailable, Event, FindingFound, HarnessFault
+from conformance.events.types import (
+    EngineLost,
+    EngineReady,
+    EngineUnavailable,
+    Event,
+    FindingFound,
+    FindingTriaged,
+    HarnessFault,
+)
 from conformance.findings.recorder import FindingRecorder
 from conformance.histories import Chunk
 from conformance.options import RunOptions
 from conformance.planning.plan import Plan, engine_specs
+from conformance.reporting.exit_status import REFERENCE_ENGINE, is_strict
 from conformance.reporting.recorder import Recorder
 from conformance.reporting.results import Results
+from conformance.reporting.text import plural
 from conformance.runner.chunk import play_chunk
 from conformance.runner.context import open_suite_context
 from conformance.runner.header import run_header
 from conformance.runner.losses import LossSummary
+from conformance.runner.triage_jobs import triage_jobs
+from delta_adapters.deviations import all_causes
 
 
 @dataclass(slots=True)
 class ChunkReport:
-    """What one chunk showed: its new findings, and the faults of the harness itself."""
+    """What one chunk showed: its sightings, those that fail a run, and the faults of the harness itself."""
 
     folder: Path
-    findings: dict[str, FindingFound] = field(default_factory=dict)
+    sightings: dict[str, FindingFound] = field(default_factory=dict)
+    findings: dict[str, FindingTriaged] = field(default_factory=dict)
     faults: list[HarnessFault] = field(default_factory=list)
 
     def __call__(self, event: Event) -> None:
         """Keep the event if it counts."""
         if isinstance(event, FindingFound) and event.fresh:
-            self.findings.setdefault(event.fingerprint, event)
+            self.sightings.setdefault(event.fingerprint, event)
         elif isinstance(event, HarnessFault):
             self.faults.append(event)
 
     def check(self) -> None:
-        """Fail the test of the chunk if there is a new finding or a fault, with all of them in one message."""
+        """Fail the test of the chunk if a finding fails a run or the harness is at fault. One message says all."""
         __tracebackhide__ = True
         lines = [f"the harness is at fault: {fault.message}\n{fault.detail}" for fault in self.faults]
         for finding in self.findings.values():
             lines += [
                 (
-                    f"{finding.engine} breaks {finding.requirement} ({finding.strength}) at step "
-                    f"{finding.step}: {finding.detail}"
+                    f"{finding.engine} breaks {finding.requirement} ({finding.state} {finding.strength}, "
+                    f"{plural(finding.minimal_steps or finding.steps, 'step')}): {finding.detail}"
                 ),
                 f"    conformance replay {self.folder / finding.folder}",
             ]
@@ -62,6 +76,22 @@ class EngineUnusable(Exception):
         self.results = results
 
 
+def fails_a_run(sighting: FindingFound, triaged: FindingTriaged, *, strict: bool) -> bool:
+    """Whether a sighting fails a run: it is not known, and the engine has to keep the requirement."""
+    if triaged.state == "known":
+        return False
+    wrong_rule = sighting.engine == REFERENCE_ENGINE and sighting.strength == "reference"
+    return sighting.strength == "must" or strict or wrong_rule
+
+
+def untriaged(sighting: FindingFound) -> FindingTriaged:
+    """A sighting that triage could say nothing of."""
+    return FindingTriaged(
+        sighting.fingerprint, sighting.fingerprint, "unexplained", sighting.engine, sighting.requirement,
+        sighting.strength, sighting.detail, sighting.folder, steps=sighting.steps, step=sighting.step,
+    )  # fmt: skip
+
+
 class PytestRun:
     """One run inside pytest, from its header to its reports; `close` ends it."""
 
@@ -72,6 +102,9 @@ class PytestRun:
         self._chunk_report: ChunkReport | None = None
         self._playing = False
         self._losses = LossSummary()
+        self._triaged: dict[str, FindingTriaged] = {}
+        self._strict: set[str] = set()
+        self._shrinking_left = plan.profile.shrinking
         self._recorder.bus.add(self._pass_on)
         emit = self._recorder.bus.emit
         specs = engine_specs(options)
@@ -80,12 +113,13 @@ class PytestRun:
         if options.engines and not available:
             raise EngineUnusable(self._recorder.finish())
         asked = tuple(map(str, available)) if options.engines else ()
+        causes = all_causes(options.deviations)
         with ExitStack() as stack:
             self._work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="conformance-")))
             self._context = stack.enter_context(
                 open_suite_context(
                     available,
-                    FindingRecorder(options.folder, options.known),
+                    FindingRecorder(options.folder, causes),
                     self._emit_engine,
                     self._work,
                     is_over=lambda: False,
@@ -93,16 +127,21 @@ class PytestRun:
                     asked=asked,
                 )
             )
+            self._triage = stack.enter_context(
+                triage_jobs(self._context, options.folder, self._work, causes, options.known)
+            )
             self._stack = stack.pop_all()
         self._playing = True
         if any(self._context.engine_pool.engines[name].host is None for name in asked):
             raise EngineUnusable(self.close())
 
     def play(self, chunk: Chunk) -> ChunkReport:
-        """Play a chunk with all engines of the session."""
+        """Play a chunk with all engines of the session, and triage what it shows."""
         self._chunk_report = report = ChunkReport(self._options.folder)
         try:
             play_chunk(self._context, chunk, self._work)
+            for sighting in report.sightings.values():
+                self._judge(report, sighting)
         finally:
             self._chunk_report = None
         return report
@@ -121,6 +160,26 @@ class PytestRun:
         if not isinstance(event, EngineLost) or self._losses.is_first(event):
             self._recorder.bus.emit(event)
 
+    def _judge(self, report: ChunkReport, sighting: FindingFound) -> None:
+        """Triage a sighting once in the session. It fails the test of each chunk that shows it, if it fails a run."""
+        triaged = self._triaged.get(sighting.fingerprint) or self._explained_and_shrunk(sighting)
+        self._triaged[sighting.fingerprint] = triaged
+        if fails_a_run(sighting, triaged, strict=sighting.engine in self._strict):
+            report.findings.setdefault(triaged.fingerprint, triaged)
+
+    def _explained_and_shrunk(self, sighting: FindingFound) -> FindingTriaged:
+        explained = self._triage.explain(sighting.fingerprint)
+        if explained is None:
+            return untriaged(sighting)
+        if explained.state != "unexplained" or not explained.reproduced or self._shrinking_left <= 0:
+            return explained
+        began = time.monotonic()
+        shrunk = self._triage.shrink(sighting.fingerprint, began + self._shrinking_left)
+        self._shrinking_left -= time.monotonic() - began
+        return shrunk or explained
+
     def _pass_on(self, event: Event) -> None:
+        if isinstance(event, EngineReady) and is_strict(event.compatible_with):
+            self._strict.add(event.engine)
         if self._chunk_report is not None:
             self._chunk_report(event)

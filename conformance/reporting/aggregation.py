@@ -7,7 +7,7 @@ after the other (shards, or runs with other seeds). What two recordings have in 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
@@ -17,7 +17,8 @@ from conformance.events.types import DeclaredClaim, Event, EvidenceThreshold, Fi
 from conformance.reporting.claims import Claim, ClaimSetting, EvidenceTotals, SettingEvidence, verdict_of
 from conformance.reporting.exit_status import decide_exit
 from conformance.reporting.participation import not_played
-from conformance.reporting.results import EngineResult, FindingResult, Results, SuiteResult
+from conformance.reporting.results import EngineResult, Results, SuiteResult
+from conformance.reporting.sightings import Sightings
 from delta_adapters.engine_id import EngineId
 from delta_models.requirements import BY_ID
 
@@ -44,9 +45,7 @@ class ResultAggregator:
         self._declared: dict[tuple[str, str, str, str], DeclaredClaim] = {}
         self._suites: dict[str, _Suite] = {}
         self._settings: dict[ClaimSetting, SettingEvidence] = {}
-        self._findings: dict[tuple[str, str], tuple[FindingFound, Path]] = {}
-        self._times: Counter[tuple[str, str]] = Counter()
-        self._occurred: dict[tuple[str, str], set[tuple[object, ...]]] = {}  # the histories of each finding
+        self._sightings = Sightings()
         self._others: list[Event] = []
         self._problems: list[str] = []
         self._seconds = 0.0
@@ -82,7 +81,10 @@ class ResultAggregator:
             case types.Evidence():
                 self._add_evidence(event)
             case types.FindingFound():
-                self._add_finding(event)
+                self._sightings.add(event, self._home)
+                self._evidence(event, event.requirement).findings.append((event, self._home))
+            case types.FindingTriaged():
+                self._sightings.triaged(event, self._home)
             case types.RunEnded():
                 self._seconds += event.seconds
             case _ if not types.is_transient(event):
@@ -91,11 +93,12 @@ class ResultAggregator:
     def results(self, seconds: float | None = None) -> Results:
         """The results so far. Give `seconds` for a run that has not ended yet."""
         engines = tuple(self._engines())
+        findings = tuple(self._sightings.findings())
         claims = tuple(self._claims())
         suites = tuple(self._suite_results())
         outcome = decide_exit(
             claims,
-            tuple(event for event, _ in self._findings.values()),
+            tuple(finding.event for finding in findings),
             unavailable=tuple(self._unavailable.values()),
             ready=tuple(self._ready.values()),
             faults=tuple(fault.message for fault in self._all(types.HarnessFault)),
@@ -112,7 +115,7 @@ class ResultAggregator:
             engines=engines,
             suites=suites,
             claims=claims,
-            findings=tuple(self._finding_results()),
+            findings=findings,
             lost=tuple(self._all(types.EngineLost)),
             faults=tuple(self._all(types.HarnessFault)),
             notes=tuple(note.message for note in self._all(types.Note)),
@@ -142,14 +145,6 @@ class ResultAggregator:
         for requirement, checks in event.checks.items():
             totals = EvidenceTotals(checks, 1, event.operations, event.crash_points, event.schedules)
             self._evidence(event, requirement).add(history, totals)
-
-    def _add_finding(self, event: FindingFound) -> None:
-        key = (event.fingerprint, event.engine)
-        self._times[key] += 1
-        self._occurred.setdefault(key, set()).add(self._key(event.suite, event.chunk, event.history))
-        if key not in self._findings or (event.fresh and not self._findings[key][0].fresh):
-            self._findings[key] = (event, self._home)
-        self._evidence(event, event.requirement).findings.append(event)
 
     def _evidence(self, event: types.Evidence | FindingFound, requirement: str) -> SettingEvidence:
         storage = self._runs[-1].storage if self._runs else "local"
@@ -218,10 +213,6 @@ class ResultAggregator:
                 complete=bool(suite.done) and suite.done >= suite.planned,
             )
 
-    def _finding_results(self) -> Iterator[FindingResult]:
-        for key, (event, home) in self._findings.items():
-            yield FindingResult(event, self._times[key], home, len(self._occurred[key]))
-
     def _claims(self) -> Iterator[Claim]:
         core = self._core()
         claims = {
@@ -271,14 +262,15 @@ class ResultAggregator:
         ]
         threshold = (reached or thresholds)[0]
         declared = next((claim for claim in self._declared.values() if _declares(claim, setting)), None)
+        findings = [self._sightings.resolved(event, home) for event, home in gathered.findings]
         return Claim(
             setting=setting,
-            strength=_strength(setting.requirement, gathered),
-            verdict=verdict_of(gathered.findings, declared, enough=bool(reached)),
+            strength=_strength(setting.requirement, findings),
+            verdict=verdict_of(findings, declared, enough=bool(reached)),
             evidence=gathered.totals(),
             threshold=threshold,
             counted=gathered.totals(threshold.suite),
-            findings=tuple(dict.fromkeys(finding.fingerprint for finding in gathered.findings)),
+            findings=tuple(dict.fromkeys(finding.fingerprint for finding in findings)),
             why=declared.why if declared else "",
         )
 
@@ -308,11 +300,11 @@ def _declares(declared: DeclaredClaim, setting: ClaimSetting) -> bool:
     )  # fmt: skip
 
 
-def _strength(requirement: str, gathered: SettingEvidence) -> str:
+def _strength(requirement: str, findings: Sequence[FindingFound]) -> str:
     known = BY_ID.get(requirement)
     if known is not None:
         return known.strength
-    return gathered.findings[0].strength if gathered.findings else "unlisted"
+    return findings[0].strength if findings else "unlisted"
 
 
 def _role(requirement: str) -> str:

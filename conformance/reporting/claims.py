@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from conformance.events.types import DeclaredClaim, EvidenceThreshold, FindingFound
@@ -84,10 +85,10 @@ class Claim:
 
 @dataclass(slots=True)
 class SettingEvidence:
-    """The evidence of one setting, by history so that nothing counts twice, and its findings."""
+    """The evidence of one setting, by history so that nothing counts twice, and its findings with their run."""
 
     histories: dict[tuple[object, ...], EvidenceTotals] = field(default_factory=dict)
-    findings: list[FindingFound] = field(default_factory=list)
+    findings: list[tuple[FindingFound, Path]] = field(default_factory=list)
 
     def add(self, history: tuple[object, ...], totals: EvidenceTotals) -> None:
         """Add the evidence of one history. If a history comes twice, the greater evidence counts."""

@@ -23,6 +23,12 @@ NAMES = {
     INTERRUPTED: "interrupted",
 }
 
+# What a reason adds if nothing better is known of any of its findings.
+UNDECIDED = {
+    "unexplained": " (unexplained: the run did not get to its cause)",
+    "unstable": " (unstable: it did not show again)",
+}
+
 # This engine defines the rules of class *reference*: if it breaks one, the rule is wrong.
 REFERENCE = "delta-spark"
 REFERENCE_ENGINE = "delta-spark@4.4.0"
@@ -57,7 +63,8 @@ def decide_exit(
 
     Args:
         claims: all claims.
-        findings: the findings, without duplicates; they show which rules of class *reference* are wrong.
+        findings: the findings, without duplicates. They say why a claim is violated, and which rules of class
+            *reference* are wrong.
         ready: the engines that ran, with what they declare to be compatible with.
         unavailable: the engines that should have run.
         faults: the faults of the harness.
@@ -72,7 +79,7 @@ def decide_exit(
         return ExitStatus(code, tuple(_unusable(event) for event in unusable))
     by_exit = {
         FAULT: [*faults, *_wrong_rules(findings)],
-        VIOLATED: list(_violations(claims, ready)),
+        VIOLATED: list(dict.fromkeys(_violations(claims, findings, ready))),
         INCONCLUSIVE: [*problems, *_gaps(claims, unavailable, ready, budget_spent=budget_spent)],
     }
     reasons = (*not_played, *(reason for code in by_exit for reason in by_exit[code]))
@@ -87,7 +94,7 @@ def decide_exit(
 def _unusable(event: EngineUnavailable) -> str:
     """Why an engine that the user named was not tested, and what to do; the run ended because of it."""
     what = (
-        "was asked for and does not work" if event.broken else "was asked for and can't run on this machine"
+        "was asked for and can't be tested" if event.broken else "was asked for and can't run on this machine"
     )
     return f"{event.engine} {what}: {event.why}{f' To mend it: {event.cure}' if event.cure else ''}"
 
@@ -99,18 +106,30 @@ def is_strict(compatible_with: Sequence[str]) -> bool:
 
 def _wrong_rules(findings: Sequence[FindingFound]) -> Iterator[str]:
     for finding in findings:
-        if finding.engine == REFERENCE_ENGINE and finding.strength == "reference" and finding.fresh:
+        undecided = finding.state == "unexplained" and finding.candidates  # a known cause may explain it
+        if (
+            finding.engine == REFERENCE_ENGINE
+            and finding.strength == "reference"
+            and finding.fresh
+            and not undecided
+        ):
             yield (
                 f"{finding.requirement} is a rule about what {REFERENCE_ENGINE} does, and it does "
                 "not: the rule is wrong"
             )
 
 
-def _violations(claims: Sequence[Claim], ready: Sequence[EngineReady]) -> Iterator[str]:
+def _violations(
+    claims: Sequence[Claim], findings: Sequence[FindingFound], ready: Sequence[EngineReady]
+) -> Iterator[str]:
     strict = {engine.engine for engine in ready if is_strict(engine.compatible_with)}
+    states = {(finding.fingerprint, finding.engine): finding.state for finding in findings if finding.fresh}
     for claim in claims:
         if claim.verdict == "violated":
-            yield f"{claim.setting.engine} violates {claim.setting.requirement}"
+            own = {states.get((finding, claim.setting.engine)) for finding in claim.findings} - {None}
+            known = min((UNDECIDED[state] for state in own if state in UNDECIDED), default="")
+            doubt = known if own <= UNDECIDED.keys() else ""
+            yield f"{claim.setting.engine} violates {claim.setting.requirement}{doubt}"
         elif claim.verdict == "differs" and claim.setting.engine in strict:
             setting = claim.setting
             yield f"{setting.engine} promises to be compatible with {REFERENCE}; {setting.requirement} differs"

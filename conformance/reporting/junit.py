@@ -1,7 +1,8 @@
 """`junit.xml`: a test case for each claim, for CI servers.
 
-A violation is a failure. A difference is a failure if it fails the run. A claim with too little evidence, or about
-something that the engine does not support, is skipped with its reason. It never counts as passed.
+A violation is a failure, whether it is new, unexplained or unstable. A difference is a failure if it fails the run. A
+claim whose findings are all known is skipped with their causes. One with too little evidence, or about something that
+the engine does not support, is skipped with its reason. None of them counts as passed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from conformance.reporting.atomic_write import write_whole
 from conformance.reporting.claims import VERDICTS, Claim
 from conformance.reporting.exit_status import is_strict
+from conformance.reporting.finding_groups import in_order, length, says
 from conformance.reporting.results import FindingResult, Results
 from conformance.reporting.text import harmless, one_line, replay_command
 
@@ -66,13 +68,18 @@ def _case(claim: Claim, strict: frozenset[str], findings: dict[tuple[str, str], 
     )
     explained = VERDICTS[claim.verdict]
     if claim.verdict == "violated" or (claim.verdict == "differs" and setting.engine in strict):
-        kept = [findings[key] for name in claim.findings if (key := (name, setting.engine)) in findings]
+        kept = [
+            findings[key]
+            for name in claim.findings
+            if (key := (name, setting.engine)) in findings and findings[key].event.fresh
+        ]
         failure = ET.SubElement(
             case, "failure", type=claim.verdict, message=_clean(_message(kept) or explained)
         )
-        failure.text = _clean(
-            "\n".join(f"{finding.event.detail}\n{replay_command(finding.folder)}" for finding in kept)
-        )
+        failure.text = _clean("\n".join(_failure(finding) for finding in in_order(kept)))
+    elif claim.verdict == "known-deviation":
+        kept = [findings[key] for name in claim.findings if (key := (name, setting.engine)) in findings]
+        ET.SubElement(case, "skipped", message=_clean("; ".join(map(_known, kept)) or explained))
     elif claim.verdict in {"not-enough-evidence", "unsupported", "not-guaranteed"}:
         ET.SubElement(case, "skipped", message=_clean(f"{claim.verdict}: {claim.why or claim.shortfall}"))
     out = ET.SubElement(case, "system-out")
@@ -112,8 +119,21 @@ def _counted(name: str, cases: list[ET.Element], results: Results) -> ET.Element
     return suite
 
 
+def _failure(finding: FindingResult) -> str:
+    """What a person needs to look at a finding."""
+    event = finding.event
+    kind = event.state or "new"
+    return f"{kind} ({length(finding)}): {event.detail}\n{replay_command(finding.folder)}"
+
+
+def _known(finding: FindingResult) -> str:
+    """By what a finding is known."""
+    cause = finding.event.cause
+    return f"known: {cause}: {says(finding)}" if cause else f"known, in the baseline: {says(finding)}"
+
+
 def _message(findings: Sequence[FindingResult]) -> str:
-    return "; ".join(one_line(finding.event.detail, 160) for finding in findings[:3])
+    return "; ".join(one_line(finding.event.detail, 160) for finding in in_order(findings)[:3])
 
 
 def _clean(text: str) -> str:

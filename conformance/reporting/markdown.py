@@ -12,9 +12,10 @@ from conformance.reporting import fault_summary
 from conformance.reporting.atomic_write import write_whole
 from conformance.reporting.claims import VERDICTS
 from conformance.reporting.conflict_matrix import CELLS, HEAD, conflict_rows
+from conformance.reporting.finding_groups import finding_groups, length, says, weight
 from conformance.reporting.results import FindingResult, Results
 from conformance.reporting.terminal.final_summary import HEADLINES
-from conformance.reporting.text import one_line, plural, replay_command, seconds
+from conformance.reporting.text import one_line, plural, replay_command, seconds, shrink_command
 from conformance.reporting.view_models import MatrixCell, areas, tested_engines
 
 SIGNS = {
@@ -87,39 +88,37 @@ def _engines(results: Results) -> list[str]:
 
 
 def _findings(results: Results) -> list[str]:
-    fresh = [finding for finding in results.findings if finding.event.fresh]
-    known = [finding for finding in results.findings if finding.event.known]
-    unpromised = [
-        finding for finding in results.findings if not finding.event.fresh and not finding.event.known
-    ]
     lines = []
-    if fresh:
-        lines += [f"### {plural(len(fresh), 'finding')}", ""]
-        for finding in fresh:
-            lines += _finding(finding)
-    for title, which in (
-        ("known deviation", known),
-        ("difference in what an engine does not guarantee", unpromised),
-    ):
-        if which:
-            lines += [f"<details><summary>{plural(len(which), title)}</summary>", ""]
-            lines += [
-                f"- {code(finding.event.fingerprint)} {escape(finding.event.engine)}, {code(finding.event.requirement)}"
-                for finding in which
-            ]
-            lines += ["", "</details>", ""]
+    for group in finding_groups(results.findings):
+        if group.kind.serious:
+            lines += [f"### {group.title}", "", f"{group.kind.meaning}", ""]
+            for finding in group.findings:
+                lines += _finding(finding)
+            continue
+        lines += [f"<details><summary>{group.title}</summary>", "", group.kind.meaning, ""]
+        lines += [_folded_finding(finding) for finding in group.findings]
+        lines += ["", "</details>", ""]
     return lines
 
 
 def _finding(finding: FindingResult) -> list[str]:
     event = finding.event
-    amount = f"{plural(event.steps, 'step')}, fingerprint {code(event.fingerprint)}"
-    return [
-        f"- **{code(event.requirement)}** ({event.strength}) on {escape(event.engine)}, {amount}",
+    amount = f"{length(finding)}, {weight(finding)}, fingerprint {code(event.fingerprint)}"
+    lines = [
+        f"- **{code(event.requirement)}** ({event.strength}) on {escape(event.engine)}: {escape(says(finding))}",
         f"  <br>{escape(event.detail)}",
+        f"  <br>{amount}",
         f"  <br>{code(replay_command(finding.folder))}",
-        "",
     ]
+    if event.state == "unexplained" and not finding.shrunk:
+        lines.append(f"  <br>left unshrunk: {code(shrink_command(finding.folder))}")
+    return [*lines, ""]
+
+
+def _folded_finding(finding: FindingResult) -> str:
+    event = finding.event
+    name = event.cause or event.requirement
+    return f"- {code(name)} on {escape(event.engine)}, {weight(finding)}: {escape(says(finding))}"
 
 
 def _matrix(results: Results) -> list[str]:

@@ -51,12 +51,25 @@ class SuiteResult:
 
 @dataclass(frozen=True, slots=True)
 class FindingResult:
-    """One finding, how often it occurred and in how many histories, and the folder of the run that kept it."""
+    """One finding, how often it occurred, and the folder of the run that kept it.
+
+    `sightings` counts the kinds of violations that triage found to be this finding, `histories` those that have it.
+    `requirements` are all that they and its minimal history violate. `minimal_steps` is None as long as there is no
+    minimal history, and `shrunk` says that it can't be made smaller. `reproduced` is None if nobody played the history
+    again. `why` says what triage tried, and `summary` what the cause is.
+    """
 
     event: FindingFound
     times: int
     home: Path
+    sightings: int = 1
     histories: int = 1
+    requirements: tuple[str, ...] = ()
+    minimal_steps: int | None = None
+    reproduced: bool | None = None
+    shrunk: bool = False
+    why: str = ""
+    summary: str = ""
 
     @property
     def folder(self) -> Path:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
 from conformance.reporting.atomic_write import write_whole
 from conformance.reporting.claims import Claim
 from conformance.reporting.results import EngineResult, FindingResult, Results, SuiteResult
-from conformance.reporting.summary_reader import FORMAT, NAME, SummaryError
+from conformance.reporting.summary_reader import FORMAT, IDENTIFIED, NAME, SummaryError
 
-__all__ = ["FORMAT", "NAME", "SummaryError", "fingerprints", "summary", "write"]
+__all__ = ["FORMAT", "NAME", "SummaryError", "baseline", "summary", "write"]
 
 
 def summary(results: Results) -> dict[str, Any]:
@@ -45,8 +46,12 @@ def write(results: Results, path: Path) -> None:
     write_whole(path, json.dumps(summary(results), indent=1) + "\n")
 
 
-def fingerprints(path: Path) -> frozenset[str]:
-    """The fingerprints in the `summary.json` of an earlier run, which is a baseline. Raises SummaryError."""
+def baseline(path: Path) -> frozenset[str]:
+    """The fingerprints of what an earlier run found, by its `summary.json`. Raises SummaryError.
+
+    A fingerprint is that of a cause or of a minimal history, so seeds, machines and versions may differ. What the run
+    left unexplained or unstable has neither, so it is no part of a baseline.
+    """
     try:
         form = json.loads(path.read_text("utf-8"))
     except OSError as error:
@@ -63,10 +68,18 @@ def fingerprints(path: Path) -> frozenset[str]:
         message = f"the baseline {path} is no {NAME} of format {FORMAT}: give that of an earlier run"
         raise SummaryError(message)
     try:
-        return frozenset(str(finding["fingerprint"]) for finding in form["findings"])
-    except (KeyError, TypeError) as error:
+        findings = [(str(finding["fingerprint"]), finding.get("state")) for finding in form["findings"]]
+    except (KeyError, TypeError, AttributeError) as error:
         message = f"the baseline {path} has findings without a fingerprint"
         raise SummaryError(message) from error
+    if any(not state for _, state in findings):
+        command = shlex.join(map(str, form.get("command", ()))) or "conformance run"
+        message = (
+            f"the baseline {path} holds no causes and no minimal histories: an older version of the harness made it "
+            f"({form.get('harness')}). Make it again: {command}"
+        )
+        raise SummaryError(message)
+    return frozenset(fingerprint for fingerprint, state in findings if state in IDENTIFIED)
 
 
 def _engine(engine: EngineResult) -> dict[str, Any]:
@@ -114,7 +127,9 @@ def _finding(finding: FindingResult) -> dict[str, Any]:
         "fingerprint": event.fingerprint, "requirement": event.requirement, "class": event.strength,
         "engine": event.engine, "role": event.role, "suite": event.suite, "known": event.known,
         "promised": event.promised,
-        "deviation": event.deviation, "steps": event.steps, "times": finding.times,
+        "deviation": event.cause, "steps": event.steps, "times": finding.times,
         "histories": finding.histories, "detail": event.detail,
         "folder": event.folder or f"findings/{event.fingerprint}",
+        "state": event.state, "cause": event.cause, "requirements": list(finding.requirements),
+        "sightings": finding.sightings, "minimal_steps": finding.minimal_steps, "reproduced": finding.reproduced,
     }  # fmt: skip

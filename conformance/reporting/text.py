@@ -62,6 +62,11 @@ def replay_command(folder: Path) -> str:
     return f"conformance replay {shlex.quote(here(folder))}"
 
 
+def shrink_command(folder: Path) -> str:
+    """The command that makes the history of a finding smaller."""
+    return f"conformance shrink {shlex.quote(here(folder))}"
+
+
 def _escape(character: str) -> str:
     number = ord(character)
     if number < 0x100:

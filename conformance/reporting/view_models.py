@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from conformance.findings import Finding, FindingError, load_finding
 from conformance.findings.text import operation_text
+from conformance.histories import History
 from conformance.reporting.claims import Claim, EvidenceTotals, Verdict, total
+from conformance.reporting.finding_groups import in_order
 from conformance.reporting.results import FindingResult, Results
-from delta_adapters.deviations import Deviation, deviation_named
+from delta_adapters.deviations import Cause, cause_named
 from delta_models.requirements import BY_ID, CATALOGUE
 
 AREAS = {
@@ -87,15 +89,16 @@ class StepView:
 
 @dataclass(frozen=True, slots=True)
 class FindingView:
-    """A finding with the content of its folder and its known deviation."""
+    """A finding with the content of its folder and its cause. `minimal` says that its steps are the minimal history."""
 
     result: FindingResult
     sentence: str
     section: str
     steps: tuple[StepView, ...] = ()
     files: tuple[str, ...] = ()
-    deviation: Deviation | None = None
+    cause: Cause | None = None
     problem: str = ""
+    minimal: bool = False
 
 
 def tested_engines(results: Results) -> tuple[str, ...]:
@@ -130,31 +133,35 @@ def matrix_cell(claims: Iterable[Claim]) -> MatrixCell | None:
 
 
 def finding_views(results: Results) -> tuple[FindingView, ...]:
-    """The findings, new ones first."""
-    ordered = sorted(results.findings, key=lambda finding: not finding.event.fresh)
-    return tuple(finding_view(finding) for finding in ordered)
+    """The findings, the most severe first."""
+    return tuple(finding_view(finding) for finding in in_order(results.findings))
 
 
 def finding_view(result: FindingResult) -> FindingView:
     """A finding with its history, if its folder can be read."""
     event = result.event
     known_rule = BY_ID.get(event.requirement)
-    deviation = deviation_named(event.deviation) if event.deviation is not None else None
+    cause = cause_named(event.cause) if event.cause is not None else None
     sentence = known_rule.sentence if known_rule else ""
     section = known_rule.section if known_rule else ""
     try:
         finding = load_finding(result.folder)
     except FindingError as error:
-        return FindingView(result, sentence, section, deviation=deviation, problem=str(error))
+        return FindingView(result, sentence, section, cause=cause, problem=str(error))
+    minimal = finding.minimal is not None and finding.cause is None
     files = tuple(sorted(path.name for path in result.folder.iterdir() if path.is_file()))
-    return FindingView(result, sentence, section, tuple(_steps(finding)), files, deviation)
+    return FindingView(result, sentence, section, tuple(_steps(finding)), files, cause, minimal=minimal)
 
 
 def _steps(finding: Finding) -> Iterator[StepView]:
-    for number, step in enumerate(finding.history.steps):
+    history: History = finding.history
+    failing: int | None = finding.step
+    if finding.minimal is not None and finding.cause is None:
+        history, failing = finding.minimal, finding.minimal_step
+    for number, step in enumerate(history.steps):
         slot = step.by or step.slot or ""
         yield StepView(
-            number, operation_text(step.operation), number == finding.step, slot, finding.slots.get(slot, "")
+            number, operation_text(step.operation), number == failing, slot, finding.slots.get(slot, "")
         )
 
 

@@ -1,6 +1,7 @@
-"""The coordinator of a run: it hands the chunks of a plan to worker processes and passes on their events.
+"""The coordinator of a run: it hands chunks and triage to worker processes and passes on their events.
 
-It goes on until the plan is complete, or until the budget, a limit of findings or a person ends the run.
+It goes on until the plan is complete and its sightings are triaged, or until the budget, a limit of findings or a
+person ends the run.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from conformance.events.types import (
     EngineUnavailable,
     Event,
     FindingFound,
+    FindingTriaged,
     HarnessFault,
     Note,
 )
@@ -40,6 +42,7 @@ from conformance.planning.plan import Plan, engine_specs
 from conformance.runner.builds import builds_of
 from conformance.runner.header import run_header
 from conformance.runner.losses import LossSummary
+from conformance.runner.triage_queue import TriageJob, TriageQueue
 from conformance.runner.worker import Settings
 from conformance.runner.worker_process import WorkerProcess
 from delta_adapters.registry import EngineSpec
@@ -68,7 +71,7 @@ def run_plan(options: RunOptions, plan: Plan, bus: Bus) -> None:
 
 
 class Coordinator:
-    """Hands the chunks of a plan to its worker processes."""
+    """Hands the chunks of a plan, and the triage of what they show, to its worker processes."""
 
     def __init__(
         self,
@@ -91,12 +94,15 @@ class Coordinator:
         self._reported: set[str] = set()
         self._new: set[str] = set()
         self._workers: list[WorkerProcess] = []
+        self._idle: list[WorkerProcess] = []
+        self._triage = TriageQueue(
+            min(options.jobs, len(plan.chunks)),
+            budget=options.budget,
+            allowance=plan.profile.shrinking,
+        )
         self._selector = selectors.DefaultSelector()
         self.losses = LossSummary()
-        self._awaited: set[str] = (
-            set()
-        )  # engines that the user named and that have not shown yet that they work
-        self._waiting: list[WorkerProcess] = []
+        self._awaited: set[str] = set()  # engines that the user named, until they have shown that they work
         self._unusable = False
         self._builds: dict[str, str] = {}
 
@@ -146,6 +152,7 @@ class Coordinator:
         asked = tuple(sorted(self._awaited))
         self._heavy.extend(chunk for chunk in self._plan.chunks if chunk.heavy and any_heavy)
         self._light.extend(chunk for chunk in self._plan.chunks if not (chunk.heavy and any_heavy))
+        own = self._options.deviations
         for worker in self._workers:
             first = worker.number == 0
             heavy = bool(self._heavy) and worker.number < max(1, len(self._workers) // 2)
@@ -157,6 +164,7 @@ class Coordinator:
                     heavy=heavy or (first and bool(asked) and any_heavy),
                     gives_way=bool(self._heavy) and not heavy,
                     known=tuple(sorted(self._options.known)),
+                    deviations=None if own is None else str(own.absolute()),
                     deadline=self._deadline,
                     kept=tuple(kept.to_json() for kept in self._plan.kept),
                     asked=asked if first else (),
@@ -176,6 +184,9 @@ class Coordinator:
             if lines is None:
                 self._selector.unregister(worker.events)
                 self._report_end(worker)
+                self._triage.ended(worker.number)
+                self._end_wait(worker)
+                self._give_work()
                 continue
             for line in lines:
                 self._handle(worker, line)
@@ -185,8 +196,11 @@ class Coordinator:
         try:
             form = json.loads(line)
             if form.get("idle"):
-                self._waiting.append(worker)
-                self._give_chunks()
+                self._triage.ended(worker.number)
+                worker.job = None
+                self._end_wait(worker)
+                self._idle.append(worker)
+                self._give_work()
                 return
             event = from_json(form)
         except (ValueError, EventError, AttributeError) as error:
@@ -202,18 +216,14 @@ class Coordinator:
             event = replace(event, build=self._builds.get(event.spec, ""))
         if isinstance(event, ChunkEnded) and event.complete:
             self._done += 1
-        if isinstance(event, FindingFound) and event.fresh:
-            self._new.add(event.fingerprint)
+        if isinstance(event, FindingTriaged) and event.state != "known":
+            self._new.add(event.sighting)
+        self._triage.take(event)
         self._bus.emit(event)
-        if isinstance(event, EngineReady) and event.spec in self._awaited:
-            self._awaited.remove(event.spec)
-            self._give_chunks()
-
-    def _give_chunks(self) -> None:
-        """Give a chunk to each worker that waits for one, once all engines that the user named work."""
-        while self._waiting and not self._awaited:
-            worker = self._waiting.pop(0)
-            worker.give(self._next_chunk(worker))
+        if isinstance(event, EngineReady):
+            self._awaited.discard(event.spec)
+        if isinstance(event, FindingFound | FindingTriaged | EngineReady):
+            self._give_work()
 
     def _is_news(self, event: Event) -> bool:
         """Whether to pass the event on: several workers start the same engine, and the run reports it once."""
@@ -224,11 +234,45 @@ class Coordinator:
         self._reported.add(text)
         return not known
 
-    def _next_chunk(self, worker: WorkerProcess) -> Chunk | None:
+    def _end_wait(self, worker: WorkerProcess) -> None:
+        """Wait no longer for engines if this is the worker that starts them: it is done with that, or it has ended."""
+        if worker.number == 0:
+            self._awaited.clear()
+
+    def _give_work(self) -> None:
+        """Give each idle worker a job. Once nobody works any more, there will be no further jobs: end them all.
+
+        Until then an idle worker waits, because another one may still see what it can explain.
+        """
+        if self._stopping or self._awaited:
+            return
+        for worker in list(self._idle):
+            job = self._next_job(worker)
+            if job is not None:
+                self._idle.remove(worker)
+                worker.give(job)
+                if isinstance(job, TriageJob):
+                    self._bus.emit(self._triage.progress(job))
+        working = {key.data.number for key in self._selector.get_map().values()}
+        if working <= {worker.number for worker in self._idle}:
+            for worker in self._idle:
+                worker.give(None)
+            self._idle.clear()
+
+    def _next_job(self, worker: WorkerProcess) -> Chunk | TriageJob | None:
         if self._deadline is not None and time.monotonic() >= self._deadline:
             return None
-        queues = (self._heavy, self._light) if worker.heavy else (self._light,)
-        return next((queue.popleft() for queue in queues if queue), None)
+        queues = [
+            queue for queue in ((self._heavy, self._light) if worker.heavy else (self._light,)) if queue
+        ]
+        plays_on = any(isinstance(other.job, Chunk) for other in self._workers)
+        job = self._triage.next_job(
+            worker.number,
+            heavy=worker.heavy,
+            has_chunk=bool(queues),
+            plays_on=plays_on or bool(self._heavy) or bool(self._light),
+        )
+        return job if job is not None or not queues else queues[0].popleft()
 
     def _reached_max_findings(self) -> bool:
         return self._options.max_findings is not None and len(self._new) >= self._options.max_findings
@@ -237,9 +281,8 @@ class Coordinator:
         code = worker.process.wait()
         if code == 0 or self._stopping:
             return
-        during = f" in chunk {worker.chunk.name}" if worker.chunk else ""
         why = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
-        message = f"worker {worker.number} ended {why}{during}; what it had told until then is kept"
+        message = f"worker {worker.number} ended {why}{worker.during}; what it had told until then is kept"
         self._bus.emit(HarnessFault(message, worker.stderr_tail()))
 
     def _end_workers(self) -> None:

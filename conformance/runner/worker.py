@@ -1,7 +1,8 @@
-"""A worker process: it plays the chunks that the coordinator sends, on hosts of its own, and sends events.
+"""A worker process: it plays chunks and triages sightings on hosts of its own, and sends events.
 
-    coordinator -> worker   a line of settings, then a line for each chunk: {"chunk": ...}, then the end of the stream
-    worker -> coordinator   {"idle": true} when it wants a chunk, and events (`events.serialization.to_line`)
+    coordinator -> worker   a line of settings, then a line for each job, then the end of the stream. A job is
+                            {"chunk": ...}, {"explain": SIGHTING}, or {"shrink": SIGHTING, "deadline": TIME}
+    worker -> coordinator   {"idle": true} when it wants a job, and events (`events.serialization.to_line`)
 
 Its stdout belongs to this protocol alone, so `main` redirects descriptor 1 to stderr before any import that might
 print. SIGTERM, or the end of the coordinator's process, ends the worker with all its hosts.
@@ -32,7 +33,7 @@ BEHIND = 10  # the niceness that a worker adds if the run does not wait for it
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a worker needs to know about its run.
+    """What a worker needs to know about its run. `known` and `deviations` are those of `RunOptions`.
 
     Before it asks for a chunk, it starts the engines in `asked` and reports of each whether it works. If `gives_way`
     is set, the run waits for another worker, one with a JVM, so this one is nicer. `deadline` is a time of the
@@ -45,6 +46,7 @@ class Settings:
     heavy: bool = True
     gives_way: bool = False
     known: tuple[str, ...] = ()
+    deviations: str | None = None
     deadline: float | None = None
     kept: tuple[Any, ...] = ()
     asked: tuple[str, ...] = ()
@@ -77,7 +79,7 @@ class CoordinatorLink:
         return Settings.from_line(self._jobs.readline())
 
     def next_job(self) -> dict[str, Any] | None:
-        """Ask for a chunk; None if there are no more."""
+        """Ask for a job; None if there are no more."""
         self._send(json.dumps({"idle": True}))
         line = self._jobs.readline()
         job: dict[str, Any] | None = json.loads(line) if line.strip() else None
@@ -89,14 +91,14 @@ class CoordinatorLink:
 
 
 def main() -> int:
-    """Play chunks until there are no more; return the exit code of the process."""
+    """Do jobs until there are no more; return the exit code of the process."""
     out = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(2, 1)
     signal.signal(signal.SIGTERM, _stop)
     _end_with_parent()
     coordinator = CoordinatorLink(sys.stdin, out)
     try:
-        _play_chunks(coordinator)
+        _do_jobs(coordinator)
     except KeyboardInterrupt:
         return STOPPED
     except BrokenPipeError:
@@ -109,14 +111,16 @@ def main() -> int:
     return 0
 
 
-def _play_chunks(coordinator: CoordinatorLink) -> None:
+def _do_jobs(coordinator: CoordinatorLink) -> None:
     sys.meta_path.insert(0, _NoPandas())
     # The heavy imports come after the streams are safe.
     from conformance.findings.recorder import FindingRecorder  # noqa: PLC0415
     from conformance.histories import Chunk  # noqa: PLC0415
     from conformance.runner.chunk import play_chunk  # noqa: PLC0415
     from conformance.runner.context import open_suite_context  # noqa: PLC0415
+    from conformance.runner.triage_jobs import triage_jobs  # noqa: PLC0415
     from conformance.suites.kept_histories import KeptHistory  # noqa: PLC0415
+    from delta_adapters.deviations import all_causes  # noqa: PLC0415
     from delta_adapters.host_supervisor import session_gives_way  # noqa: PLC0415
     from delta_adapters.registry import parse_engine  # noqa: PLC0415
 
@@ -125,18 +129,30 @@ def _play_chunks(coordinator: CoordinatorLink) -> None:
     if settings.gives_way:
         os.nice(BEHIND)
         session_gives_way()  # the worker's own session, because the coordinator starts each worker in one
-    with open_suite_context(
-        [parse_engine(engine) for engine in settings.engines],
-        FindingRecorder(Path(settings.folder), frozenset(settings.known)),
-        coordinator.emit,
-        work,
-        is_over=_Clock(settings.deadline),
-        start_heavy=settings.heavy,
-        kept=tuple(map(KeptHistory.from_json, settings.kept)),
-        asked=settings.asked,
-    ) as context:
+    folder, causes = (
+        Path(settings.folder),
+        all_causes(Path(settings.deviations) if settings.deviations else None),
+    )
+    with (
+        open_suite_context(
+            [parse_engine(engine) for engine in settings.engines],
+            FindingRecorder(folder, causes),
+            coordinator.emit,
+            work,
+            is_over=_Clock(settings.deadline),
+            start_heavy=settings.heavy,
+            kept=tuple(map(KeptHistory.from_json, settings.kept)),
+            asked=settings.asked,
+        ) as context,
+        triage_jobs(context, folder, work, causes, frozenset(settings.known)) as triage,
+    ):
         while (job := coordinator.next_job()) is not None:
-            play_chunk(context, Chunk.from_json(job["chunk"]), work)
+            if "explain" in job:
+                triage.explain(job["explain"])
+            elif "shrink" in job:
+                triage.shrink(job["shrink"], job["deadline"])
+            else:
+                play_chunk(context, Chunk.from_json(job["chunk"]), work)
 
 
 class _NoPandas(MetaPathFinder):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from conformance.histories import Chunk
+from conformance.runner.triage_queue import TriageJob
 from conformance.runner.worker import Settings
 
 
@@ -21,7 +22,7 @@ class WorkerProcess:
         self.number = number
         self.work = work
         self.heavy = False
-        self.chunk: Chunk | None = None
+        self.job: Chunk | TriageJob | None = None
         self._log = work / "worker.log"
         with self._log.open("wb") as stderr:
             self.process = subprocess.Popen(
@@ -49,11 +50,21 @@ class WorkerProcess:
         *lines, self._unread = (self._unread + data).split(b"\n")
         return iter(lines)
 
-    def give(self, chunk: Chunk | None) -> None:
-        """Send a chunk, or the end of the stream if there are no more."""
-        self.chunk = chunk
-        if chunk is not None:
-            self._send(json.dumps({"chunk": chunk.to_json()}))
+    @property
+    def during(self) -> str:
+        """What it does, for a message; empty if it does nothing."""
+        match self.job:
+            case Chunk():
+                return f" in chunk {self.job.name}"
+            case TriageJob():
+                return f" while it was to {self.job.doing} {self.job.sighting}"
+        return ""
+
+    def give(self, job: Chunk | TriageJob | None) -> None:
+        """Send a job, or the end of the stream if there are no more."""
+        self.job = job
+        if job is not None:
+            self._send(json.dumps({"chunk": job.to_json()} if isinstance(job, Chunk) else job.to_json()))
         elif self.process.stdin is not None:
             self.process.stdin.close()
 

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.cli import doctor
 from conformance.events.types import RunEnded
-from delta_adapters.deviations import all_deviations
+from delta_adapters.deviations import all_causes
 from delta_adapters.registry import engine_names
 from delta_models.requirements import CATALOGUE
 from tests.cli.conversation import Conversation, path_without, run_command
@@ -102,12 +102,12 @@ def test_a_finding_is_explained_by_its_fingerprint_and_by_its_folder(talk):
     assert "\x1b" not in by_print.out
 
 
-def test_a_known_deviation_is_explained_with_its_cause(talk):
-    for deviation in all_deviations():
-        answer = talk.ask("explain", deviation.fingerprints[0])
+def test_a_cause_is_explained_by_its_id(talk):
+    for cause in all_causes():
+        answer = talk.ask("explain", cause.id)
         assert answer.exit == 0
-        assert deviation.name in answer.out
-        assert " ".join(deviation.cause.split()) in " ".join(answer.out.split())
+        assert f"{cause.id}: {cause.summary}" in answer.out
+        assert cause.cause in " ".join(answer.out.split())
 
 
 def test_engines_are_listed_with_what_they_declare(talk):

@@ -18,6 +18,7 @@ from conformance.events.types import (
     PlannedSuite,
     Progress,
     RunStarted,
+    Triaging,
 )
 from tests.reporting.samples import ONE_OF_EACH
 
@@ -113,8 +114,8 @@ def test_an_interruption_between_two_events_comes_at_once():
         Bus().interrupt("SIGTERM")
 
 
-def test_only_progress_is_transient():
-    assert [type(event) for event in ONE_OF_EACH if types.is_transient(event)] == [Progress]
+def test_only_what_the_terminal_alone_needs_is_transient():
+    assert [type(event) for event in ONE_OF_EACH if types.is_transient(event)] == [Progress, Triaging]
 
 
 def test_the_parts_of_a_header_are_typed_again_after_reading():

@@ -1,4 +1,4 @@
-"""Known deviations of delta-rs on tables that delta-spark wrote still happen in their smallest histories."""
+"""The minimal histories of causes in delta-rs, on tables that delta-spark wrote, still show them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ import pytest
 from conformance.engine_pool import call_timeout
 from conformance.execution.engine_session import EngineSession
 from conformance.execution.table_session import TableSession
-from conformance.findings import key_of, known_deviation
 from conformance.histories import History
-from delta_adapters.deviations import all_deviations
+from delta_adapters.deviations import all_causes
 from delta_adapters.host_client import HostClient
 from delta_adapters.registry import parse_engine
-from tests.mutants.stage import ALWAYS, ALWAYS_KNOWN
+from tests.adapters.deviations.shown import assert_shown
 
 NAMES = (
     "delta-rs-far-timestamps",
@@ -43,9 +42,9 @@ def engine_sessions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[E
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_known_deviation_on_a_shared_table_still_happens(tmp_path, engine_sessions, name):
-    entry = next(deviation for deviation in all_deviations() if deviation.name == name)
-    history = History.from_json(entry.history)
+def test_the_minimal_history_of_a_cause_on_a_shared_table_still_shows_it(tmp_path, engine_sessions, name):
+    cause = next(cause for cause in all_causes() if cause.id == name)
+    history = History.from_json(cause.history)
     table_session = TableSession(
         tmp_path / "table",
         [replace(engine_session, left=None) for engine_session in engine_sessions],
@@ -55,11 +54,4 @@ def test_a_known_deviation_on_a_shared_table_still_happens(tmp_path, engine_sess
     result = table_session.open_all()
     for step in history.steps:
         result += table_session.execute(step)
-    violations = [
-        (step_result.observation, violation) for step_result in result for violation in step_result.violations
-    ]
-    violation_of = {key_of(observation, violation): violation for observation, violation in violations}
-    assert {key.fingerprint for key in violation_of if key.requirement not in ALWAYS} <= set(
-        entry.fingerprints
-    ), violation_of
-    assert {known_deviation(key, "1.6.6", history) for key in violation_of} - ALWAYS_KNOWN == {entry.name}
+    assert_shown(cause, result)

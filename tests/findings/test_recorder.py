@@ -44,19 +44,34 @@ def at_step(context: FindingContext, step: int) -> FindingContext:
     return replace(context, observation=replace(context.observation, step=step))
 
 
-def test_a_new_finding_replaces_a_known_one_but_not_the_reverse(
-    finding_context: FindingContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_violations_that_are_alike_are_one_sighting_with_the_shortest_history(
+    finding_context: FindingContext, tmp_path: Path
 ):
     recorder_of_findings, step = FindingRecorder(tmp_path), finding_context.observation.step
-    for deviation, step_number, kept in (
-        ("a-cause", step, (True, step)),
-        ("a-cause", step + 1, (True, step)),
-        (None, step + 2, (False, step + 2)),
-        ("a-cause", step, (False, step + 2)),
-        (None, step + 1, (False, step + 1)),
-    ):
-        monkeypatch.setattr(recorder, "known_deviation", lambda *_, name=deviation: name)
-        event = recorder_of_findings.record(at_step(finding_context, step_number))
-        assert event.known is (deviation is not None)
-        finding = load_finding(tmp_path / event.folder)
-        assert (finding.known, finding.step) == kept
+    events = []
+    for step_number, kept in ((step + 1, step + 1), (step + 2, step + 1), (step, step), (step + 1, step)):
+        events.append(recorder_of_findings.record(at_step(finding_context, step_number)))
+        assert load_finding(tmp_path / events[-1].folder).step == kept
+    assert len({event.fingerprint for event in events}) == 1
+    assert [path.name for path in (tmp_path / "sightings").iterdir()] == [events[0].fingerprint]
+    assert not (tmp_path / "findings").exists()
+
+
+def test_what_other_causes_predict_is_another_sighting(
+    finding_context: FindingContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    recorder_of_findings = FindingRecorder(tmp_path)
+    alone = recorder_of_findings.record(finding_context)
+    monkeypatch.setattr(recorder, "candidate_causes", lambda *_: ("a-cause",))
+    predicted = recorder_of_findings.record(finding_context)
+    assert (alone.candidates, predicted.candidates) == ((), ("a-cause",))
+    assert alone.fingerprint != predicted.fingerprint
+    assert {event.state for event in (alone, predicted)} == {"unexplained"}
+    assert not predicted.known, "a candidate explains nothing until its history was played"
+
+
+def test_each_version_of_an_engine_has_sightings_of_its_own(finding_context: FindingContext, tmp_path: Path):
+    recorder_of_findings = FindingRecorder(tmp_path)
+    newer = replace(finding_context, observation=replace(finding_context.observation, engine="lies@2.0"))
+    events = [recorder_of_findings.record(context) for context in (finding_context, newer)]
+    assert len({event.fingerprint for event in events}) == 2

@@ -163,6 +163,12 @@ class TestLoading:
         with pytest.raises(OtherFormat, match="format 9"):
             load_finding(kept)
 
+    def test_a_state_that_does_not_exist(self, kept):
+        path = kept / "finding.json"
+        path.write_text(path.read_text().replace('"format": 1', '"format": 2, "state": "odd"'))
+        with pytest.raises(BrokenPart, match="state 'odd'; one of new, known"):
+            load_finding(kept)
+
     def test_a_key_that_was_changed_by_hand(self, kept):
         path = kept / "finding.json"
         path.write_text(path.read_text().replace('"operation": "Append"', '"operation": "Delete"'))
@@ -173,3 +179,36 @@ class TestLoading:
 def test_a_known_finding_stays_known(tmp_path):
     known = replace(finding(), known=True)
     assert load_finding(keep_finding(tmp_path, known)).known
+
+
+class TestTriaged:
+    """What triage adds is kept beside the original history."""
+
+    @pytest.fixture
+    def triaged(self) -> Finding:
+        return finding(
+            fingerprint="0a1b2c3d", state="new", requirements=("contents.append", "read.latest"),
+            minimal=history(*stories.PLAIN), minimal_step=1, minimal_detail="2 rows", reproduced=True,
+            sighting="9f3c21aa", candidates=("a-cause",),
+        )  # fmt: skip
+
+    def test_a_triaged_finding_is_read_with_both_histories(self, triaged, tmp_path):
+        folder = keep_finding(tmp_path, triaged)
+        assert folder.name == "0a1b2c3d"
+        assert (folder / "minimal.json").exists()
+        loaded = load_finding(folder)
+        assert as_json(loaded) == as_json(triaged)
+        assert loaded.minimal == triaged.minimal
+
+    def test_the_smaller_minimal_history_stays(self, triaged, tmp_path):
+        keep_finding(tmp_path, triaged)
+        keep_finding(tmp_path, replace(triaged, minimal=history(*stories.PLAIN[:1])))
+        folder = keep_finding(tmp_path, triaged)
+        assert len(load_finding(folder).minimal.steps) == 1
+
+    def test_sightings_with_other_keys_may_have_one_cause(self, triaged, tmp_path):
+        known = replace(triaged, state="known", known=True, cause="a-cause")
+        keep_finding(tmp_path, known)
+        keep_finding(tmp_path, replace(known, key=finding("contents.delete").key))
+        with pytest.raises(Collision, match="another-cause"):
+            keep_finding(tmp_path, replace(known, cause="another-cause"))

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, find, given, seed, settings
 from hypothesis import strategies as st
 
 from conformance import histories as history
-from conformance.findings.known_deviations import triggers_of
+from conformance.findings.candidates import triggers_of
 from conformance.generation import (
     PROFILES,
     RandomChoices,

@@ -9,7 +9,7 @@ import pytest
 from conformance import error_names
 from conformance.events import serialization, types
 from conformance.histories import History
-from delta_adapters.deviations import all_deviations
+from delta_adapters.deviations import all_causes
 from delta_models import expressions, operations, outcomes, wire_names
 from delta_models.expressions import And, Column, IsNull, Not, NotEvaluable
 from delta_models.functions import EvaluationError
@@ -74,7 +74,7 @@ def rename_classes():
 
 
 def test_a_renamed_class_is_written_and_read_as_before(rename_classes):
-    forms = [deviation.history for deviation in all_deviations()]
+    forms = [cause.history for cause in all_causes()]
     rename_classes()
     assert all(kind.__name__.startswith("Other") for table in TABLES for kind in table)
     assert [History.from_json(form).to_json() for form in forms] == forms
@@ -88,7 +88,7 @@ def test_a_renamed_event_is_written_and_read_as_before(rename_classes):
 
 
 def test_fingerprints_do_not_depend_on_the_names_of_classes(rename_classes, tmp_path):
-    histories = [History.from_json(deviation.history) for deviation in all_deviations()]
+    histories = [History.from_json(cause.history) for cause in all_causes()]
     on = observation(tmp_path)
     before = [list(fingerprints(history, on)) for history in histories]
     rename_classes()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from conformance.events import serialization
 from conformance.events.types import (  # fmt: skip
@@ -19,6 +20,7 @@ from conformance.events.types import (  # fmt: skip
     EvidenceThreshold,
     FaultOutcome,
     FindingFound,
+    FindingTriaged,
     HarnessFault,
     HistoryEnded,
     Interrupted,
@@ -28,6 +30,7 @@ from conformance.events.types import (  # fmt: skip
     RaceOutcome,
     RunEnded,
     RunStarted,
+    Triaging,
 )
 from conformance.findings import Finding, FindingKey, write_finding
 from conformance.histories import History, Step
@@ -70,6 +73,34 @@ FINDING = FindingFound(
     folder="findings/9f3c21aa",
 )
 
+SIGHTING = replace(FINDING, state="unexplained", folder="sightings/9f3c21aa", candidates=("a-cause",))
+
+
+def triaged(state: str, sighting: FindingFound = SIGHTING, **changes: Any) -> FindingTriaged:
+    """What triage says of a sighting: that it reproduced, and by default nothing more."""
+    event = FindingTriaged(
+        sighting.fingerprint, sighting.fingerprint, state, sighting.engine, sighting.requirement,
+        sighting.strength, sighting.detail, sighting.folder, requirements=(sighting.requirement,),
+        steps=sighting.steps, step=sighting.step, reproduced=state != "unstable",
+    )  # fmt: skip
+    return replace(event, **changes)
+
+
+def explained(sighting: FindingFound = SIGHTING, **changes: Any) -> FindingTriaged:
+    """What triage says of a sighting that a cause explains."""
+    parts = {
+        "fingerprint": "0a1b2c3d", "folder": "findings/0a1b2c3d", "cause": "a-cause", "shrunk": True,
+        "summary": "Removes are repeated.", "why": "without the trigger it holds",
+    }  # fmt: skip
+    return triaged("known", sighting, **(parts | changes))
+
+
+def shrunk(sighting: FindingFound = SIGHTING, **changes: Any) -> FindingTriaged:
+    """What triage says of a sighting whose history is minimal."""
+    parts = {"fingerprint": "ab12cd34", "folder": "findings/ab12cd34", "minimal_steps": 3, "shrunk": True}
+    return triaged("new", sighting, **(parts | changes))
+
+
 ONE_OF_EACH: tuple[Event, ...] = (
     HEADER,
     EngineReady("delta-rs@1.6.6", "https://delta.io", "https://example.org/issues", ("delta-spark",), 0.4),
@@ -101,6 +132,25 @@ ONE_OF_EACH: tuple[Event, ...] = (
     ),
     FaultOutcome("delta-rs@1.6.6", "Append", "DeadTableAt", 20, 12, 8, {"data": 12}),
     FINDING,
+    FindingTriaged(
+        "9f3c21aa",
+        "0a1b2c3d",
+        "known",
+        "delta-rs@1.6.6",
+        "log.remove-names-live-file",
+        "must",
+        "commit 1 removes part-0.parquet, which is not live",
+        "findings/0a1b2c3d",
+        cause="a-cause",
+        requirements=("log.remove-names-live-file", "read.latest"),
+        steps=7,
+        step=6,
+        minimal_steps=2,
+        reproduced=True,
+        shrunk=True,
+        why="the violation went with the trigger",
+    ),
+    Triaging("shrink", "9f3c21aa", 1, 3, 7, 2),
     EngineLost("delta-rs@1.6.6", "died of SIGSEGV", "Merge", "free(): invalid pointer", restarted=True),
     HarnessFault("our reader refuses a valid log", "KeyError"),
     Note("two engines share one name"),

@@ -23,7 +23,17 @@ from conformance.reporting.claims import Claim
 from conformance.reporting.comparable_runs import UnlikeRuns
 from conformance.reporting.event_log import read
 from conformance.reporting.merge import merge
-from tests.reporting.samples import FINDING, HEADER, record, results_of, small_run
+from tests.reporting.samples import (
+    FINDING,
+    HEADER,
+    SIGHTING,
+    explained,
+    record,
+    results_of,
+    shrunk,
+    small_run,
+    triaged,
+)
 
 RS = "delta-rs@1.6.6"
 
@@ -90,7 +100,7 @@ def test_a_known_finding_does_not_cover_a_new_one():
 def test_a_new_finding_is_shown_although_another_history_triggers_a_known_deviation(
     known_first,
 ):
-    both = [violation("contents.rows", known=True, deviation="a-cause"), violation("contents.rows")]
+    both = [violation("contents.rows", known=True, cause="a-cause"), violation("contents.rows")]
     results = results_of(*small_run(*(both if known_first else both[::-1])))
     assert [finding.event.fresh for finding in results.findings] == [True]
     assert [finding.times for finding in results.findings] == [2]
@@ -262,3 +272,69 @@ def test_a_merged_finding_keeps_the_folder_of_the_run_that_has_it(tmp_path):
 
 def test_an_aggregator_without_events_has_no_run():
     assert not ResultAggregator(Path("run")).has_begun
+
+
+class TestTriage:
+    """What triage says of a sighting counts for all its violations, whenever it says it."""
+
+    @pytest.mark.parametrize("triaged_first", (True, False))
+    def test_a_sighting_that_a_cause_explains_is_known(self, triaged_first):
+        said = [SIGHTING, explained(), SIGHTING]
+        results = results_of(*small_run(*(said[1:] if triaged_first else said)))
+        (finding,) = results.findings
+        assert (finding.event.fingerprint, finding.event.cause, finding.event.known) == (
+            "0a1b2c3d", "a-cause", True,
+        )  # fmt: skip
+        assert claim(SIGHTING.requirement, *small_run(*said)).verdict == "known-deviation"
+        assert claim(SIGHTING.requirement, *small_run(*said)).findings == ("0a1b2c3d",)
+        assert results.outcome.exit == 0
+
+    @pytest.mark.parametrize("said", ((), (triaged("unexplained"),), (triaged("unstable"),), (shrunk(),)))
+    def test_a_must_that_is_not_known_fails_the_run(self, said):
+        results = results_of(*small_run(SIGHTING, *said))
+        assert results.outcome.exit == 1
+
+    def test_the_reason_says_that_nobody_knows_the_cause(self):
+        assert results_of(*small_run(SIGHTING)).outcome.reasons == (
+            "delta-rs@1.6.6 violates log.remove-names-live-file (unexplained: the run did not get to its cause)",
+        )
+        assert results_of(*small_run(SIGHTING, triaged("unstable"))).outcome.reasons == (
+            "delta-rs@1.6.6 violates log.remove-names-live-file (unstable: it did not show again)",
+        )
+        assert results_of(*small_run(SIGHTING, shrunk())).outcome.reasons == (
+            "delta-rs@1.6.6 violates log.remove-names-live-file",
+        )
+
+    def test_sightings_of_one_cause_are_one_finding_with_all_their_requirements(self):
+        other = replace(SIGHTING, fingerprint="00000002", requirement="read.latest")
+        results = results_of(
+            *small_run(
+                SIGHTING, SIGHTING, other, explained(), explained(other, requirements=("read.latest",))
+            )
+        )
+        (finding,) = results.findings
+        assert (finding.times, finding.sightings) == (3, 2)
+        assert finding.requirements == ("log.remove-names-live-file", "read.latest")
+
+    def test_sightings_of_one_minimal_history_are_one_finding(self):
+        other = replace(SIGHTING, fingerprint="00000002", steps=20)
+        (finding,) = results_of(*small_run(other, SIGHTING, shrunk(other), shrunk())).findings
+        assert (finding.sightings, finding.minimal_steps, finding.event.steps) == (2, 3, 7)
+
+    def test_the_last_word_of_triage_counts(self):
+        (finding,) = results_of(*small_run(SIGHTING, triaged("unexplained"), shrunk())).findings
+        assert (finding.event.state, finding.event.folder) == ("new", "findings/ab12cd34")
+
+    def test_a_sighting_is_explained_in_its_own_run_only(self, tmp_path):
+        one = record(tmp_path / "one", *small_run(SIGHTING, explained()))
+        other = record(tmp_path / "other", *small_run(SIGHTING, seed=2))
+        results = merge([read(one), read(other)])
+        assert {finding.event.state for finding in results.findings} == {"known", "unexplained"}
+        assert results.outcome.exit == 1
+
+    def test_a_difference_that_delta_spark_may_have_for_a_known_cause_is_no_wrong_rule(self):
+        spark = replace(SIGHTING, engine="delta-spark@4.4.0", strength="reference")
+        assert results_of(*small_run(spark)).outcome.exit != 2
+        assert results_of(*small_run(replace(spark, candidates=()))).outcome.exit == 2
+        assert results_of(*small_run(spark, shrunk(spark))).outcome.exit == 2
+        assert results_of(*small_run(spark, explained(spark))).outcome.exit != 2

@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from conformance.events.types import Note, Progress, RunEnded
+from conformance.events.types import Note, RunEnded, is_transient
 from conformance.reporting.event_log import (
     CannotRecord,
     DamagedLine,
@@ -28,7 +28,7 @@ END = RunEnded("holds", 0, 1.0)
 
 
 def test_a_recording_comes_back_whole_from_its_folder_and_from_its_file(tmp_path):
-    kept = tuple(event for event in ONE_OF_EACH if not isinstance(event, Progress))
+    kept = tuple(event for event in ONE_OF_EACH if not is_transient(event))
     folder = record(tmp_path / "run", *ONE_OF_EACH)
     for place in (folder, folder / "events.jsonl"):
         recording = read(place)

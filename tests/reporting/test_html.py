@@ -7,7 +7,6 @@ import hashlib
 import json
 import re
 from dataclasses import replace
-from datetime import date
 from html.parser import HTMLParser
 
 import pytest
@@ -19,7 +18,7 @@ from conformance.reporting.html import page, write
 from conformance.reporting.html.markup import Markup, element, escape, join
 from conformance.reporting.html.matrix import SYMBOLS, WORDS, data_block
 from conformance.reporting.results import Results
-from delta_adapters.deviations import Deviation
+from delta_adapters.deviations import Cause, Prediction
 from tests.reporting.samples import FINDING, NASTY, big_run, results_of, small_run
 
 VOID = {"meta", "input", "br"}
@@ -156,16 +155,15 @@ def test_a_finding_shows_its_history_the_failing_step_and_the_replay_command(big
 
 
 def test_a_known_deviation_shows_its_cause_and_where_it_was_reported(tmp_path, monkeypatch):
-    entry = Deviation(
-        "tight-bounds", ("9f3c21aa",), "stats.tight-bounds", "delta-rs", ">=1.6", "Decimals <pass> through floats.",
-        "https://example.org/issues/1", date(2027, 6, 30), {},
+    cause = Cause(
+        "tight-bounds", "delta-rs", "Bounds are rounded.", "Decimals <pass> through floats.",
+        "https://example.org/issues/1", "stats.tight-bounds", (Prediction(("stats.tight-bounds",)),), {},
     )  # fmt: skip
-    monkeypatch.setattr(view_models, "deviation_named", lambda name: entry if name == entry.name else None)
-    known = replace(FINDING, known=True, deviation=entry.name)
+    monkeypatch.setattr(view_models, "cause_named", lambda name: cause if name == cause.id else None)
+    known = replace(FINDING, known=True, cause=cause.id)
     text = page(results_of(*small_run(known), home=tmp_path), tmp_path)
-    assert "<h4>Cause</h4><p>Decimals &lt;pass&gt; through floats.</p>" in text
+    assert "<h4>Cause</h4><p>Bounds are rounded.</p><p>Decimals &lt;pass&gt; through floats.</p>" in text
     assert '<a href="https://example.org/issues/1" rel="noreferrer">' in text
-    assert "to be looked at by 2027-06-30" in text
 
 
 def test_a_finding_of_the_baseline_says_so(tmp_path):

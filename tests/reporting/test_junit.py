@@ -77,7 +77,7 @@ def test_a_violation_is_a_failure_with_its_detail_and_its_replay():
     assert failure is not None
     assert failure.get("type") == "violated"
     assert failure.get("message") == FINDING.detail
-    assert failure.text == f"{FINDING.detail}\nconformance replay run/findings/9f3c21aa"
+    assert failure.text == f"new (7 steps): {FINDING.detail}\nconformance replay run/findings/9f3c21aa"
 
 
 @pytest.mark.parametrize(

@@ -38,10 +38,7 @@ def test_a_run_that_holds_is_shown_in_a_table():
 def test_a_finding_is_shown_with_the_command_that_replays_it():
     report = text(results_of(*small_run(FINDING)))
     assert "## ❌ VIOLATED" in report
-    assert (
-        "- **`log.remove-names-live-file`** (must) on delta\\-rs@\u20601.6.6, 7 steps, fingerprint `9f3c21aa`"
-        in report
-    )
+    assert "- **`log.remove-names-live-file`** (must) on delta\\-rs@\u20601.6.6: " in report
     assert "`conformance replay run/findings/9f3c21aa`" in report
 
 

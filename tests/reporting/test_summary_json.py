@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from conformance.events.types import EngineUnavailable, FindingFound
-from conformance.reporting.summary_json import SummaryError, fingerprints, summary, write
-from tests.reporting.samples import FINDING, results_of, small_run
+from conformance.reporting.summary_json import SummaryError, baseline, summary, write
+from tests.reporting.samples import FINDING, SIGHTING, explained, results_of, shrunk, small_run, triaged
 
 
 def test_the_members_that_other_programs_read_exist():
@@ -43,9 +44,29 @@ def test_the_members_that_other_programs_read_exist():
     }.items()  # fmt: skip
 
 
-def test_a_summary_is_a_baseline_of_its_findings(tmp_path):
+def test_a_finding_says_its_cause_its_requirements_and_how_long_its_minimal_history_is():
+    document = summary(
+        results_of(*small_run(SIGHTING, shrunk(requirements=(SIGHTING.requirement, "read.latest"))))
+    )
+    (finding,) = document["findings"]
+    assert finding.items() >= {
+        "fingerprint": "ab12cd34", "state": "new", "cause": None, "deviation": None, "sightings": 1,
+        "requirements": ["log.remove-names-live-file", "read.latest"], "steps": 7, "minimal_steps": 3,
+        "reproduced": True, "folder": "findings/ab12cd34",
+    }.items()  # fmt: skip
+
+
+def test_a_summary_is_a_baseline_of_its_causes_and_its_minimal_histories(tmp_path):
+    second, third = replace(SIGHTING, fingerprint="00000002"), replace(SIGHTING, fingerprint="00000003")
+    events = (SIGHTING, shrunk(), second, explained(second), third, triaged("unstable", third))
+    write(results_of(*small_run(*events)), tmp_path / "summary.json")
+    assert baseline(tmp_path / "summary.json") == {"ab12cd34", "0a1b2c3d"}
+
+
+def test_a_baseline_from_before_causes_has_to_be_made_again(tmp_path):
     write(results_of(*small_run(FINDING)), tmp_path / "summary.json")
-    assert fingerprints(tmp_path / "summary.json") == {"9f3c21aa"}
+    with pytest.raises(SummaryError, match=r"holds no causes .* Make it again: conformance run --seed 1"):
+        baseline(tmp_path / "summary.json")
 
 
 @pytest.mark.parametrize(
@@ -63,10 +84,16 @@ def test_an_invalid_baseline_is_named_with_the_reason(tmp_path, content, message
     if content is not None:
         (tmp_path / "summary.json").write_text(content)
     with pytest.raises(SummaryError, match=message):
-        fingerprints(tmp_path / "summary.json")
+        baseline(tmp_path / "summary.json")
 
 
 def test_nothing_in_a_summary_is_lost_on_the_way_through_json():
     document = summary(results_of(*small_run(FINDING)))
     assert json.loads(json.dumps(document)) == document
     assert isinstance(FINDING, FindingFound)
+
+
+def test_a_finding_counts_the_histories_that_have_it_once_each():
+    document = summary(results_of(*small_run(FINDING, replace(FINDING, history=3), replace(FINDING, step=4))))
+    (finding,) = document["findings"]
+    assert (finding["times"], finding["histories"]) == (3, 2)

@@ -27,6 +27,7 @@ from conformance.reporting.terminal.json_lines import JsonLines
 from conformance.reporting.terminal.plain import PlainTerminal
 from conformance.reporting.terminal.pretty import PrettyTerminal
 from conformance.reporting.terminal.progress import Progress as HowFar
+from delta_models.requirements import BY_ID
 from tests.reporting.samples import FINDING, HEADER, ONE_OF_EACH, results_of, small_run
 
 
@@ -158,6 +159,10 @@ def test_on_a_terminal_a_panel_shows_engines_steps_time_and_findings():
     assert "finding 9f3c21aa" in out.getvalue()
 
 
+LIVE = BY_ID[FINDING.requirement].sentence
+FILTERED = BY_ID["read.filter"].sentence
+
+
 def test_the_last_lines_say_verdict_counts_report_and_how_to_replay(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     known = FINDING.__class__(
@@ -166,7 +171,7 @@ def test_the_last_lines_say_verdict_counts_report_and_how_to_replay(tmp_path, mo
     home = tmp_path / "out" / "run 1"
     results = results_of(*small_run(FINDING, known, EngineUnavailable("delta-spark", "no Java")), home=home)
     assert "\n".join(closing_lines(results, home / "report.html")) == (
-        """
+        f"""
 VIOLATED: a requirement does not hold (exit 1)
   - delta-rs@1.6.6 violates log.remove-names-live-file
   - delta-spark can't run here: no Java
@@ -177,13 +182,14 @@ VIOLATED: a requirement does not hold (exit 1)
   claims                 1 holds, 1 violated, 1 known-deviation, 1 not-enough-evidence
   time                   12 s
 
-1 finding:
-  9f3c21aa delta-rs@1.6.6 log.remove-names-live-file (must), 7 steps
+1 new violation:
+  9f3c21aa delta-rs@1.6.6 log.remove-names-live-file (must): {LIVE}
     commit 3 removes part-0.parquet, which is not live
+    7 steps
     conformance replay 'out/run 1/findings/9f3c21aa'
 
-1 known deviation seen; `conformance explain FINGERPRINT` tells each:
-  00000001 delta-rs@1.6.6 read.filter
+1 known cause seen; `conformance explain CAUSE` tells each:
+  00000001 read.filter (delta-rs@1.6.6, 1 sighting of 1 requirement): in the baseline: {FILTERED}
 
 Report: out/run 1/report.html"""
     )

@@ -24,7 +24,7 @@ from conformance.histories import Chunk, History
 from conformance.suites.context import SuiteContext, engine_session_of
 from conformance.suites.crashes.session import CrashTableSession
 from conformance.suites.races.writer_groups import WriterGroup
-from delta_adapters.deviations import all_deviations
+from delta_adapters.deviations import all_causes
 from delta_adapters.registry import parse_engine
 
 ROOT = Path(__file__).parents[2]
@@ -45,7 +45,7 @@ class ReplayResult:
 
 def record_finding(deviation: str, folder: Path) -> Path:
     """Play the smallest history of a known deviation. Return the folder of its finding."""
-    entry = next(entry for entry in all_deviations() if entry.name == deviation)
+    entry = next(entry for entry in all_causes() if entry.id == deviation)
     history = History.from_json(entry.history)
     events: list[object] = []
     instrumented_engines = InstrumentedEngines(
@@ -82,7 +82,7 @@ def record_finding(deviation: str, folder: Path) -> Path:
             history_recorder.take(table_session, table_session.execute(step))
     finally:
         instrumented_engines.close()
-    findings = [event for event in events if isinstance(event, FindingFound) and event.deviation == deviation]
+    findings = [event for event in events if isinstance(event, FindingFound) and event.cause == deviation]
     return folder / findings[0].folder
 
 

@@ -35,7 +35,7 @@ def finding(tmp_path_factory: pytest.TempPathFactory) -> Path:
             InstrumentedEngines({}, folder, lambda _: None),
         )
         GeneratedHistories(context, Chunk("lockstep", "dev", 0, 6, 1, 12), folder / "work").play_all()
-    kept = list((folder / "findings").iterdir())
+    kept = list((folder / "sightings").iterdir())
     assert len(kept) == 1
     return kept[0]
 
@@ -80,7 +80,7 @@ def test_an_engine_that_is_gone_ends_with_3_and_says_so(finding, capsys):
     ("name", "damage"),
     (
         ("history.json", lambda text: text[: len(text) // 2]),
-        ("finding.json", lambda text: text.replace('"format": 1', '"format": 99')),
+        ("finding.json", lambda text: text.replace('"format": 2', '"format": 99')),
         ("finding.json", lambda text: json.dumps({**json.loads(text), "fingerprint": "00000000"})),
     ),
     ids=("torn", "newer", "changed"),

@@ -1,29 +1,31 @@
-"""Known deviations of released engines: fingerprints, cause, versions, expiry and the smallest history of each.
+"""Causes: what released engines do wrong, what sets it off, and what it predicts.
 
-A known deviation does not fail a run; reports show it as known. Half of the drawn histories avoid whatever triggers a
-deviation, so that it hides no other bug.
+A finding that a cause explains does not fail a run; reports show it as known. Half of the drawn histories avoid
+whatever sets a cause off, so that it hides no other bug.
 """
 
 from __future__ import annotations
 
-from delta_adapters.deviations.entries import (
-    BadDeviation,
-    Deviation,
-    all_deviations,
-    covering_deviation,
-    deviation_named,
-    load_deviations,
+from delta_adapters.deviations.causes import (
+    BadCause,
+    Cause,
+    Names,
+    Prediction,
+    all_causes,
+    cause_named,
+    load_causes,
 )
 from delta_adapters.deviations.triggers import TRIGGERS, operation_trigger, operation_triggers
 
 __all__ = [
     "TRIGGERS",
-    "BadDeviation",
-    "Deviation",
-    "all_deviations",
-    "covering_deviation",
-    "deviation_named",
-    "load_deviations",
+    "BadCause",
+    "Cause",
+    "Names",
+    "Prediction",
+    "all_causes",
+    "cause_named",
+    "load_causes",
     "operation_trigger",
     "operation_triggers",
 ]

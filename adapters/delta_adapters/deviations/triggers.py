@@ -59,7 +59,7 @@ class Trigger:
         if self.expression is not None:
             return any(self.expression(predicate, partition_by) for predicate in _predicates(operation))
         assert self.value is not None  # noqa: S101 - each trigger has one test
-        return any(value[1] is not None and self.value(*value) for value in _values(table, operation))
+        return any(value[1] is not None and self.value(*value) for value in values_of(table, operation))
 
 
 TRIGGERS: Mapping[str, Trigger] = {
@@ -265,7 +265,7 @@ def _assignments(operation: Operation) -> Iterator[tuple[str, Expression]]:
             yield name, part
 
 
-def _values(table: predicates.TableLike, operation: Operation) -> Iterator[tuple[DataType, Value, bool]]:
+def values_of(table: predicates.TableLike, operation: Operation) -> Iterator[tuple[DataType, Value, bool]]:
     """Yield every value in an operation, with its type and whether it belongs to a partition column."""
     partition_by = set(_partition_by(table, operation))
     source_columns = set()

@@ -6,21 +6,29 @@ import os
 from pathlib import Path
 from urllib.parse import quote
 
+from conformance.reporting.finding_groups import finding_groups, length, says, weight
 from conformance.reporting.html.markup import Markup, element, join
 from conformance.reporting.results import Results
-from conformance.reporting.text import plural, replay_command
-from conformance.reporting.view_models import FindingView, StepView, finding_views
+from conformance.reporting.text import plural, replay_command, shrink_command
+from conformance.reporting.view_models import FindingView, StepView, finding_view
 
 LONG = 240
 OPEN = 3
 
 
 def findings(results: Results, base: Path) -> Markup:
-    """All findings, new ones first."""
-    views = finding_views(results)
-    if not views:
+    """All findings by kind, the most severe first."""
+    groups = finding_groups(results.findings)
+    if not groups:
         return element("p", "None. Every check of this run came out as it should.", class_="none")
-    return join([_finding(view, base, opened=number < OPEN) for number, view in enumerate(views)])
+    shown, parts = 0, []
+    for group in groups:
+        parts.append(element("h3", group.title))
+        parts.append(element("p", group.kind.meaning, class_="hint"))
+        for result in group.findings:
+            parts.append(_finding(finding_view(result), base, opened=shown < OPEN))
+            shown += 1
+    return join(parts)
 
 
 def copyable(command: str) -> Markup:
@@ -36,15 +44,16 @@ def copyable(command: str) -> Markup:
 def _finding(view: FindingView, base: Path, *, opened: bool) -> Markup:
     event = view.result.event
     kind = "known" if not event.fresh else ("violated" if event.strength == "must" else "differs")
+    name = event.cause or event.requirement
     return element(
         "details",
         element(
             "summary",
             element("span", event.fingerprint, class_="print"),
             element("span", event.kind.partition(",")[0], class_=f"kind {kind}"),
-            element("span", event.requirement, class_="requirement"),
+            element("span", name, class_="requirement"),
             element("span", event.engine, class_="who"),
-            element("span", plural(event.steps, "step"), class_="dim"),
+            element("span", says(view.result), class_="dim"),
         ),
         element(
             "div",
@@ -56,6 +65,7 @@ def _finding(view: FindingView, base: Path, *, opened: bool) -> Markup:
             _history(view),
             element("h4", "See it again"),
             copyable(replay_command(view.result.folder)),
+            _unshrunk(view),
             _files(view, base),
             class_="body",
         ),
@@ -65,13 +75,25 @@ def _finding(view: FindingView, base: Path, *, opened: bool) -> Markup:
     )
 
 
+def _unshrunk(view: FindingView) -> Markup | None:
+    """The command that makes the history smaller, if the run had no time for it."""
+    event = view.result.event
+    if not event.fresh or event.state != "unexplained" or view.result.shrunk:
+        return None
+    return join([element("h4", "Make it smaller"), copyable(shrink_command(view.result.folder))])
+
+
 def _facts(view: FindingView) -> Markup:
     event = view.result.event
     facts = [
         ("Charged to", f"{event.engine}, as {event.role}"),
         ("Suite", f"{event.suite}, chunk {event.chunk}, history {event.history}"),
-        ("Seen", plural(view.result.times, "time")),
+        ("Seen", f"{plural(view.result.times, 'time')}, in {weight(view.result)}"),
+        ("Requirements", ", ".join(view.result.requirements)),
+        ("History", length(view.result)),
     ]
+    if view.result.why:
+        facts.append(("Triage", view.result.why))
     if view.section:
         facts.insert(1, ("Rule", f"{view.section} ({event.strength})"))
     if event.with_engines:
@@ -84,20 +106,23 @@ def _facts(view: FindingView) -> Markup:
 
 
 def _cause(view: FindingView) -> Markup | None:
-    deviation = view.deviation
-    if deviation is None:
+    cause = view.cause
+    if cause is None:
+        if view.result.event.cause:
+            named = f"{view.result.event.cause}: {says(view.result)}"
+            return element("div", element("h4", "Cause"), element("p", named), class_="cause")
         if view.result.event.known:
             return element("p", "In the baseline: an earlier run found it already.", class_="cause")
         return None
-    issue: Markup | str = deviation.issue
-    if deviation.issue.startswith(("https://", "http://")):
-        issue = element("a", deviation.issue, href=deviation.issue, rel="noreferrer")
+    issue: Markup | str = cause.issue
+    if cause.issue.startswith("https://"):
+        issue = element("a", cause.issue, href=cause.issue, rel="noreferrer")
     return element(
         "div",
         element("h4", "Cause"),
-        element("p", deviation.cause),
-        element("p", "Issue: ", issue, f". Versions {deviation.versions}; to be looked at by {deviation.expires}.",
-                class_="dim"),
+        element("p", cause.summary),
+        element("p", cause.cause),
+        element("p", f"{cause.id}. Issue: ", issue, ".", class_="dim"),
         class_="cause",
     )  # fmt: skip
 
@@ -108,7 +133,7 @@ def _history(view: FindingView) -> Markup:
     shared = any(step.slot for step in view.steps)
     return join(
         [
-            element("h4", "The history"),
+            element("h4", "The minimal history" if view.minimal else "The history"),
             element(
                 "table",
                 element(

@@ -162,8 +162,8 @@ def _tiles(results: Results) -> Markup:
         (f"{len(results.claims):,}", "claims", "requirement, engine, setting"),
         (
             f"{fresh:,}",
-            "new finding" if fresh == 1 else "new findings",
-            f"and {len(results.findings) - fresh} known",
+            "open finding" if fresh == 1 else "open findings",
+            f"new, unexplained or unstable; and {len(results.findings) - fresh} known",
         ),
     ]
     return element(

@@ -6,11 +6,13 @@ from collections import Counter
 from pathlib import Path
 
 from conformance.reporting.claims import VERDICTS
+from conformance.reporting.finding_groups import KNOWN, finding_groups, in_order, length, says, weight
 from conformance.reporting.results import FindingResult, Results
-from conformance.reporting.text import here, one_line, plural, replay_command, seconds
+from conformance.reporting.text import here, one_line, plural, replay_command, seconds, shrink_command
 
 REASONS = 8
 ALONE = 1500  # characters of a reason that is the only one: it names the cause and what to do
+UNSHRUNK = 6
 HEADLINES = {
     0: "HOLDS: all of the core holds",
     1: "VIOLATED: a requirement does not hold",
@@ -55,34 +57,53 @@ def counts(results: Results) -> str:
 
 
 def _finding_lines(results: Results) -> list[str]:
-    fresh = [finding for finding in results.findings if finding.event.fresh]
-    unpromised = [
-        finding.event
-        for finding in results.findings
-        if not finding.event.promised and not finding.event.known
-    ]
-    known = [finding.event for finding in results.findings if finding.event.known]
-    lines = []
-    if fresh:
-        lines += ["", f"{plural(len(fresh), 'finding')}:"]
-        for finding in fresh:
-            lines += _finding(finding)
-    if known:
-        lines += [
-            "",
-            f"{plural(len(known), 'known deviation')} seen; `conformance explain FINGERPRINT` tells each:",
-        ]
-        lines += [f"  {finding.fingerprint} {finding.engine} {finding.requirement}" for finding in known]
-    if unpromised:
-        lines += ["", f"{plural(len(unpromised), 'difference')} in what an engine does not guarantee:"]
-        lines += [f"  {finding.fingerprint} {finding.engine} {finding.requirement}" for finding in unpromised]
-    return lines
+    lines: list[str] = []
+    for group in finding_groups(results.findings):
+        if group.kind.serious:
+            lines += ["", f"{group.title}:"]
+            for finding in group.findings:
+                lines += _finding(finding)
+        elif group.kind is KNOWN:
+            lines += ["", f"{group.title} seen; `conformance explain CAUSE` tells each:"]
+            lines += [_known(finding) for finding in group.findings]
+        else:
+            lines += ["", f"{group.title}:"]
+            lines += [
+                f"  {finding.event.engine} {finding.event.requirement}: {one_line(says(finding))}"
+                for finding in group.findings
+            ]
+    return [*lines, *_left_unshrunk(results)]
 
 
 def _finding(finding: FindingResult) -> list[str]:
     event = finding.event
+    further = [requirement for requirement in finding.requirements if requirement != event.requirement]
+    also = f"; breaks {', '.join(further)} too" if further else ""
+    times = f"; {plural(finding.sightings, 'sighting')}" if finding.sightings > 1 else ""
     return [
-        f"  {event.fingerprint} {event.engine} {event.requirement} ({event.strength}), {plural(event.steps, 'step')}",
+        f"  {event.fingerprint} {event.engine} {event.requirement} ({event.strength}): {one_line(says(finding))}",
         f"    {one_line(event.detail)}",
+        f"    {length(finding)}{times}{also}",
         f"    {replay_command(finding.folder)}",
     ]
+
+
+def _known(finding: FindingResult) -> str:
+    event = finding.event
+    name = event.cause or f"{event.fingerprint} {event.requirement}"
+    baseline = "" if event.cause else "in the baseline: "
+    return f"  {name} ({event.engine}, {weight(finding)}): {baseline}{one_line(says(finding), 120)}"
+
+
+def _left_unshrunk(results: Results) -> list[str]:
+    """What the run had no time to make smaller, with the command that does."""
+    left = [
+        finding
+        for finding in results.findings
+        if finding.event.fresh and finding.event.state == "unexplained" and not finding.shrunk
+    ]
+    if not left:
+        return []
+    lines = ["", f"Left unshrunk, for want of time: {plural(len(left), 'finding')}. To go on:"]
+    lines += [f"  {shrink_command(finding.folder)}" for finding in in_order(left)[:UNSHRUNK]]
+    return [*lines, f"  and {len(left) - UNSHRUNK} more"] if len(left) > UNSHRUNK else lines

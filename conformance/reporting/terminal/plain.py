@@ -8,7 +8,7 @@ from typing import TextIO
 
 from conformance.events import types
 from conformance.events.types import Event, FindingFound
-from conformance.reporting.terminal.progress import Progress
+from conformance.reporting.terminal.progress import Progress, doing_words
 from conformance.reporting.text import harmless, one_line, plural, seconds
 
 
@@ -51,11 +51,21 @@ def progress_line(progress: Progress) -> str:
     parts = [
         f"{progress.steps:,}{of_plan} steps",
         plural(progress.histories, "history", "histories"),
-        f"{plural(progress.fresh, 'finding')}" + (f" (and {progress.known} known)" if progress.known else ""),
+        findings_so_far(progress),
     ]
+    if progress.doing:
+        parts.append(progress.doing)
     if progress.left is not None:
         parts.append(f"about {seconds(progress.left)} left")
     return f"[{seconds(progress.elapsed)}] {', '.join(parts)}"
+
+
+def findings_so_far(progress: Progress) -> str:
+    """How many findings there are: new ones, known ones, and those that triage has not come to."""
+    parts = [plural(progress.fresh, "finding")]
+    parts += [f"{progress.known} known"] if progress.known else []
+    parts += [f"{progress.waiting} to explain"] if progress.waiting else []
+    return parts[0] if len(parts) == 1 else f"{parts[0]} (and {', '.join(parts[1:])})"
 
 
 def event_lines(event: Event, shown: set[tuple[str, str, str]]) -> list[str]:
@@ -68,9 +78,14 @@ def event_lines(event: Event, shown: set[tuple[str, str, str]]) -> list[str]:
         case types.EngineUnavailable() if not event.asked:  # else the last lines of the run say it
             lines = [f"{event.engine} can't run here: {one_line(event.why)}"]
             return [*lines, f"  to mend it: {harmless(event.cure)}"] if event.cure else lines
-        case FindingFound() if (event.fingerprint, event.engine, event.kind) not in shown:
-            shown.add((event.fingerprint, event.engine, event.kind))
-            return [finding_line(event)]
+        case FindingFound() if not (event.fresh and event.state):  # the others wait for triage
+            return [finding_line(event)] if _is_first(event, event.kind, shown) else []
+        case types.FindingTriaged() if _is_first(event, event.state, shown):
+            return [triaged_line(event)]
+        case types.FindingTriaged() if event.shrunk and event.cause is None:
+            return [f"{event.sighting} is finding {event.fingerprint} too"]
+        case types.Triaging(doing="shrink") if event.number:  # its beginning
+            return [doing_words(event)]
         case types.EngineLost():
             after = f" in {event.operation}" if event.operation else ""
             return [
@@ -87,6 +102,24 @@ def event_lines(event: Event, shown: set[tuple[str, str, str]]) -> list[str]:
         case types.Interrupted():
             return ["stopping: the engines are being ended and the report is written"]
     return []
+
+
+def _is_first(
+    event: FindingFound | types.FindingTriaged, kind: str, shown: set[tuple[str, str, str]]
+) -> bool:
+    key = (event.fingerprint, event.engine, kind)
+    first = key not in shown
+    shown.add(key)
+    return first
+
+
+def triaged_line(event: types.FindingTriaged) -> str:
+    """What triage said of a sighting, as a line."""
+    if event.cause is not None:
+        return f"known cause {event.cause}: {event.engine} {event.requirement}: {one_line(event.summary)}"
+    steps = f", {plural(event.minimal_steps, 'step')}" if event.minimal_steps is not None else ""
+    kind = "known, in the baseline" if event.state == "known" else f"{event.state} {event.strength}"
+    return f"finding {event.fingerprint} ({kind}{steps}): {event.engine} {event.requirement}: {one_line(event.detail)}"
 
 
 def finding_line(event: FindingFound) -> str:

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from conformance.events.serialization import name_of
-from conformance.events.types import Event, FindingFound
+from conformance.events.types import Event, FindingFound, FindingTriaged
 from conformance.reporting.terminal.plain import event_lines
 from conformance.reporting.terminal.progress import Progress
 from conformance.reporting.text import plural, seconds
@@ -58,6 +58,8 @@ class PrettyTerminal:
         grid.add_row(f"{frame} steps", _steps(progress))
         grid.add_row("  time", _time(progress))
         grid.add_row("  findings", _findings(progress))
+        if progress.doing:
+            grid.add_row("  triage", Text(progress.doing, style="dim"))
         for engine, state in progress.engines.items():
             done = plural(progress.operations[engine], "operation") if state == "ready" else state
             grid.add_row(f"  {engine}", Text(done, style="" if state == "ready" else "yellow"))
@@ -87,7 +89,8 @@ def _time(progress: Progress) -> str:
 def _findings(progress: Progress) -> Text:
     known = f" and {progress.known} known" if progress.known else ""
     text = Text(f"{progress.fresh or 'none'}", style="bold red" if progress.fresh else "green")
-    return text.append(known, style="yellow")
+    text.append(known, style="yellow")
+    return text.append(f", {progress.waiting} to explain" if progress.waiting else "", style="dim")
 
 
 def _styled(event: Event, line: str) -> Text:
@@ -100,4 +103,6 @@ def _styled(event: Event, line: str) -> Text:
     style = styles.get(name_of(event), "")
     if isinstance(event, FindingFound):
         style = "red" if event.fresh else "yellow"
+    if isinstance(event, FindingTriaged):
+        style = "yellow" if event.state == "known" else "red"
     return Text(line, style=style)

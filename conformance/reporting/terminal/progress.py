@@ -8,6 +8,16 @@ from collections.abc import Callable
 
 from conformance.events import types
 from conformance.events.types import Event, FindingFound
+from conformance.reporting.text import plural
+
+
+def doing_words(event: types.Triaging) -> str:
+    """What triage does: `explaining 3 of 12`, `shrinking ab12cd34: 18 -> 4 steps`."""
+    if event.doing == "explain":
+        return f"explaining {event.number} of {event.total}"
+    if event.left < event.steps:
+        return f"shrinking {event.sighting}: {event.steps} -> {plural(event.left, 'step')}"
+    return f"shrinking {event.sighting}: {plural(event.steps, 'step')}"
 
 
 class Progress:
@@ -25,7 +35,9 @@ class Progress:
         self.steps = 0
         self.histories = 0
         self.suite = ""
-        self.findings: dict[tuple[str, str], FindingFound] = {}
+        self.doing = ""
+        self._sightings: dict[tuple[str, str], FindingFound] = {}
+        self._triaged: dict[tuple[str, str], types.FindingTriaged] = {}
         self.lost = 0
         self._steps_by_history: dict[tuple[str, int, int], int] = {}
 
@@ -41,13 +53,30 @@ class Progress:
 
     @property
     def fresh(self) -> int:
-        """Findings that are not known."""
-        return sum(finding.fresh for finding in self.findings.values())
+        """Findings that nothing known explains."""
+        untriaged = sum(finding.fresh and not finding.state for finding in self._sightings.values())
+        return untriaged + len(self._fingerprints(known=False))
 
     @property
     def known(self) -> int:
-        """Findings that are known deviations or in the baseline."""
-        return len(self.findings) - self.fresh
+        """Findings that a cause explains, that the baseline has, or that break no promise."""
+        untriaged = sum(not finding.fresh for finding in self._sightings.values())
+        return untriaged + len(self._fingerprints(known=True))
+
+    @property
+    def waiting(self) -> int:
+        """Sightings that triage has not come to."""
+        return sum(
+            bool(finding.state) and finding.fresh and key not in self._triaged
+            for key, finding in self._sightings.items()
+        )
+
+    def _fingerprints(self, *, known: bool) -> set[tuple[str, str]]:
+        return {
+            (triaged.fingerprint, triaged.engine)
+            for triaged in self._triaged.values()
+            if (triaged.state == "known") is known
+        }
 
     @property
     def left(self) -> float | None:
@@ -83,8 +112,13 @@ class Progress:
                 self._end_history(event)
             case FindingFound():
                 key = (event.fingerprint, event.engine)
-                if event.fresh or key not in self.findings:
-                    self.findings[key] = event
+                if event.fresh or key not in self._sightings:
+                    self._sightings[key] = event
+            case types.FindingTriaged():
+                self._triaged[event.sighting, event.engine] = event
+                self.doing = ""
+            case types.Triaging():
+                self.doing = doing_words(event)
             case types.EngineLost():
                 self.lost += 1
             case _:

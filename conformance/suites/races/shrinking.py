@@ -15,13 +15,13 @@ from pathlib import Path
 from conformance.engine_pool import clear
 from conformance.execution.history_recorder import HistoryRecorder
 from conformance.execution.step_result import StepResult
-from conformance.findings import FindingError, key_of, known_deviation
+from conformance.findings import FindingError, candidate_causes, key_of
 from conformance.generation.races import simplify_race
 from conformance.histories import History, Step
 from conformance.suites.context import SuiteContext
 from conformance.suites.races.session import RaceTableSession
 from conformance.suites.races.writer_groups import WriterGroup
-from delta_adapters.engine_id import EngineId
+from delta_adapters.deviations import all_causes
 from delta_models.concurrency import ANOMALIES
 from delta_models.operations import Append, Create, Interleave, Operation
 from delta_models.requirements import Violation
@@ -113,17 +113,16 @@ class FindingShrinker:
 
     @staticmethod
     def _new_violation(history_recorder: HistoryRecorder, step_result: StepResult) -> Violation | None:
-        """The first violation that no known deviation covers, if this was a race."""
+        """The first violation that no cause may explain, if this was a race."""
         observation = step_result.observation
         if observation.race is None or not observation.wrote:
             return None
         history = History("races", "", 0, 0, history_recorder.steps)
-        version = EngineId.parse(observation.engine).version
         return next(
             (
                 violation
                 for violation in step_result.violations
-                if known_deviation(key_of(observation, violation), version, history) is None
+                if not candidate_causes(observation, violation, history, all_causes())
             ),
             None,
         )

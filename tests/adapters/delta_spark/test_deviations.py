@@ -1,24 +1,22 @@
-"""Each known deviation of delta-spark still happens in its smallest history."""
+"""The minimal history of each cause in delta-spark still shows it."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from conformance.findings import key_of, known_deviation
 from conformance.histories import History
 from delta_adapters.contract import Answer, Identity
-from delta_adapters.deviations import all_deviations
+from delta_adapters.deviations import all_causes
 from delta_adapters.host_client import HostClient
 from delta_models.operations import Operation, Read
 from delta_models.outcomes import Outcome
+from tests.adapters.deviations.shown import assert_shown
 from tests.mutants.stage import play
 
 # Under faults they are replayed in tests/suites/crashes.
 OURS = tuple(
-    deviation
-    for deviation in all_deviations()
-    if deviation.engine == "delta-spark" and deviation.history["suite"] != "crashes"
+    cause for cause in all_causes() if cause.engine == "delta-spark" and cause.history["suite"] != "crashes"
 )
 
 
@@ -50,16 +48,8 @@ class Hosted:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("entry", OURS, ids=lambda entry: entry.name)
-def test_a_known_deviation_still_happens(delta_spark_host, tmp_path, entry):
-    history = History.from_json(entry.history)
+@pytest.mark.parametrize("cause", OURS, ids=lambda cause: cause.id)
+def test_the_minimal_history_of_a_cause_still_shows_it(delta_spark_host, tmp_path, cause):
+    history = History.from_json(cause.history)
     steps = [(step.operation, step.slot or "A") for step in history.steps]
-    played = play(Hosted(delta_spark_host), tmp_path / "table", steps)
-    keys = [
-        key_of(result.observation, violation) for result in played.result for violation in result.violations
-    ]
-    causes = {key: known_deviation(key, history=history) for key in keys}
-    assert {key.fingerprint for key, cause in causes.items() if cause == entry.name} == set(
-        entry.fingerprints
-    ), played.describe() or "it is gone"
-    assert set(causes.values()) <= {entry.name, *ALWAYS}, played.describe()
+    assert_shown(cause, play(Hosted(delta_spark_host), tmp_path / "table", steps).result, ALWAYS)

@@ -1,4 +1,4 @@
-"""The known deviations that come with the project: their entries are complete, and the installed engines show them."""
+"""The causes that come with the project: they are complete, and the installed engine shows them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from conformance.findings import key_of
-from conformance.findings.known_deviations import known_deviation, triggers_of
+from conformance.findings.candidates import triggers_of
+from conformance.findings.predictions import DIFFERENCES
 from conformance.histories import History, Step
 from delta_adapters.delta_rs import DeltaRs
-from delta_adapters.deviations import (
-    TRIGGERS,
-    Deviation,
-    all_deviations,
-)
+from delta_adapters.deviations import TRIGGERS, Cause, Names, all_causes, load_causes
+from delta_adapters.deviations.causes import FOLDER
 from delta_adapters.reference import Reference
 from delta_models.operations import DeadTableAt
 from delta_models.requirements import BY_ID
-from tests.mutants.stage import ALWAYS_KNOWN, play
+from tests.adapters.deviations.shown import assert_shown
+from tests.mutants.stage import play
 
 # The others need a JVM: tests/adapters/delta_spark and tests/execution/test_beside_delta_spark.py replay them.
 BESIDE_DELTA_SPARK = (
@@ -31,39 +29,41 @@ BESIDE_DELTA_SPARK = (
 ABORTS = ("delta-rs-aborts-on-slices",)  # and would take these tests along: the script of it is run instead
 UNDER_FAULTS = ("crashes", "races")  # tests/suites/crashes and tests/suites/races replay these
 WITHOUT_JVM = [
-    deviation
-    for deviation in all_deviations()
-    if deviation.engine == "delta-rs"
-    and deviation.name not in (*BESIDE_DELTA_SPARK, *ABORTS)
-    and deviation.history["suite"] not in UNDER_FAULTS
+    cause
+    for cause in all_causes()
+    if cause.engine == "delta-rs"
+    and cause.id not in (*BESIDE_DELTA_SPARK, *ABORTS)
+    and cause.history["suite"] not in UNDER_FAULTS
 ]
 
 
-@pytest.mark.parametrize("entry", all_deviations(), ids=lambda entry: entry.name)
-class TestEntries:
-    def test_it_speaks_of_a_requirement_and_says_why(self, entry: Deviation):
-        assert entry.requirement in BY_ID
-        assert len(entry.cause) > 80
-        assert entry.fingerprints
-
-    def test_it_has_not_expired(self, entry: Deviation):
-        assert not entry.expired(), (
-            f"{entry.name}: look whether {entry.engine} still does it, and remove or renew it"
-        )
-
-    def test_its_forms_speak_of_requirements(self, entry: Deviation):
-        assert {requirement for form in entry.forms for requirement in form.requirements} <= set(BY_ID)
-
-    def test_its_trigger_exists(self, entry: Deviation):
-        assert entry.trigger in {None, *TRIGGERS}
-
-    def test_its_trigger_occurs_in_its_smallest_history(self, entry: Deviation):
-        assert {entry.trigger} - {None} <= triggers_of(History.from_json(entry.history))
+def test_every_cause_uses_requirements_and_differences_that_there_are():
+    assert len(load_causes(FOLDER, Names(BY_ID, DIFFERENCES))) == len(all_causes())
 
 
-@pytest.mark.parametrize("entry", WITHOUT_JVM, ids=lambda entry: entry.name)
-def test_its_smallest_history_still_shows_it(entry: Deviation, tmp_path):
-    history = History.from_json(entry.history)
+def test_every_difference_is_one_of_a_cause():
+    named = {prediction.difference for cause in all_causes() for prediction in cause.predictions}
+    assert named - {None} == set(DIFFERENCES)
+
+
+@pytest.mark.parametrize("cause", all_causes(), ids=lambda cause: cause.id)
+class TestCauses:
+    def test_it_says_what_happens_and_why(self, cause: Cause):
+        assert cause.summary.endswith(".")
+        assert len(cause.summary.split()) <= 25
+        assert len(cause.cause) > 80
+
+    def test_its_trigger_occurs_in_its_minimal_history(self, cause: Cause):
+        assert {cause.trigger} - {None} <= triggers_of(History.from_json(cause.history))
+
+    def test_without_a_trigger_it_names_the_one_answer_that_it_masks(self, cause: Cause):
+        exact = [prediction.difference is not None for prediction in cause.predictions]
+        assert cause.trigger is not None or all(exact)
+
+
+@pytest.mark.parametrize("cause", WITHOUT_JVM, ids=lambda cause: cause.id)
+def test_its_minimal_history_still_shows_it(cause: Cause, tmp_path):
+    history = History.from_json(cause.history)
     others = [Reference()] if any(step.slot == "B" for step in history.steps) else []
     played = play(
         DeltaRs(),
@@ -71,15 +71,7 @@ def test_its_smallest_history_still_shows_it(entry: Deviation, tmp_path):
         [(step.operation, step.slot or "A") for step in history.steps],
         *others,
     )
-    keys = [
-        key_of(result.observation, violation) for result in played.result for violation in result.violations
-    ]
-    assert set(entry.fingerprints) & {key.fingerprint for key in keys}, (
-        played.describe() or "it no longer happens"
-    )
-    assert {known_deviation(key, history=history) for key in keys} | ALWAYS_KNOWN == {
-        entry.name
-    } | ALWAYS_KNOWN, played.describe()
+    assert_shown(cause, played.result)
 
 
 @pytest.mark.parametrize("name", ABORTS)
@@ -106,18 +98,5 @@ def test_a_stream_is_cut_while_it_plans_at_its_plan_and_at_the_checksum_of_that(
     assert ("stream-plan-cut" in triggers_of(history)) is cut
 
 
-def test_every_trigger_is_one_of_an_entry():
-    assert {deviation.trigger for deviation in all_deviations()} - {None} == set(TRIGGERS)
-
-
-def test_an_entry_that_is_met_after_faults_says_in_which_files_they_strike():
-    struck = [
-        (deviation.name, operation, options)
-        for deviation in all_deviations()
-        for form in deviation.forms
-        for operation, options in form.operations.items()
-        if any(option.startswith("fault=") for option in options)
-    ]
-    assert struck
-    for name, operation, options in struck:
-        assert any(option.startswith("role=") for option in options), (name, operation)
+def test_every_trigger_is_one_of_a_cause():
+    assert {cause.trigger for cause in all_causes()} - {None} == set(TRIGGERS)

@@ -1,4 +1,4 @@
-"""The hand-written scripts of known deviations: each belongs to an entry, needs only its engine, and shows the bug."""
+"""The hand-written scripts of causes: each belongs to a cause, needs only its engine, and shows the bug."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from delta_adapters.deviations import all_deviations
+from delta_adapters.deviations import all_causes
 from tools.confirm_deviations import run_in_turn
 
 SCRIPTS = sorted((Path(__file__).parents[3] / "tools" / "deviations").glob("*.py"))
@@ -23,10 +23,10 @@ ALONE = [
 OURS = ("conformance", "delta_models", "delta_adapters", "pyspark_delta", "tests")
 
 
-def test_every_script_is_named_after_an_entry():
-    entries = {deviation.name.replace("-", "_") for deviation in all_deviations()}
+def test_every_script_is_named_after_a_cause():
+    causes = {cause.id.replace("-", "_") for cause in all_causes()}
     assert SCRIPTS
-    assert {script.stem for script in SCRIPTS} <= entries
+    assert {script.stem for script in SCRIPTS} <= causes
 
 
 def test_no_script_needs_the_harness():

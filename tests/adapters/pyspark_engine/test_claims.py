@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delta_adapters.capabilities import Capabilities
-from delta_adapters.deviations import all_deviations
+from delta_adapters.deviations import all_causes
 from delta_adapters.pyspark_engine import PysparkEngine
 from delta_adapters.pyspark_engine.rejections import KINDS, outcome_of
 from delta_adapters.registry import availability, parse_engine
@@ -14,9 +14,9 @@ from delta_models.wire_names import ALPHABET
 from pyspark_delta import exceptions, features
 
 
-def test_no_deviation_of_the_engine_is_ever_excused():
-    """Findings of the in-house engine are bugs to fix: it may have no known deviations."""
-    assert [deviation.name for deviation in all_deviations() if deviation.engine == "pyspark"] == []
+def test_no_cause_of_the_engine_is_ever_excused():
+    """Findings of the in-house engine are bugs to fix: it may have no known causes."""
+    assert [cause.id for cause in all_causes() if cause.engine == "pyspark"] == []
 
 
 def test_it_is_an_engine_by_name_that_promises_to_behave_as_delta_spark():

@@ -1,4 +1,4 @@
-"""deltalake under faults: known deviations still happen, and histories with faults have the expected evidence."""
+"""deltalake under faults: the causes of it are still live, and histories with faults have the expected evidence."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from conformance.findings import key_of
-from conformance.findings.known_deviations import known_deviation
 from conformance.histories import History, Step
 from conformance.suites.context import engine_session_of
 from conformance.suites.crashes.orphaned_files import by_role, find_orphans, vacuumable
@@ -21,7 +19,7 @@ from conformance.suites.crashes.scenarios import (
     scenarios_of,
 )
 from conformance.suites.crashes.session import CrashTableSession
-from delta_adapters.deviations import Deviation, all_deviations
+from delta_adapters.deviations import Cause, all_causes
 from delta_models.codec import decode, encode
 from delta_models.operations import (
     DeadTableAt,
@@ -32,14 +30,10 @@ from delta_models.operations import (
     TearAt,
 )
 from delta_models.outcomes import Unknown
-from tests.mutants.stage import ALWAYS_KNOWN
+from tests.adapters.deviations.shown import assert_shown
 from tests.suites.crashes.conftest import Stage
 
-KNOWN = [
-    deviation
-    for deviation in all_deviations()
-    if (deviation.engine, deviation.history["suite"]) == ("delta-rs", "crashes")
-]
+KNOWN = [cause for cause in all_causes() if (cause.engine, cause.history["suite"]) == ("delta-rs", "crashes")]
 APPEND = CHANGES[0]
 
 
@@ -47,21 +41,11 @@ def play(stage: Stage, folder: Path, scenario: CrashScenario, fault: Operation):
     return stage.play(folder, *scenario.before, fault, scenario.operation, *scenario.afterwards)
 
 
-@pytest.mark.parametrize("entry", KNOWN, ids=lambda entry: entry.name)
-def test_the_smallest_history_of_a_known_deviation_still_shows_it(
-    delta_rs: Stage, entry: Deviation, tmp_path: Path
-):
-    history = History.from_json(entry.history)
+@pytest.mark.parametrize("cause", KNOWN, ids=lambda cause: cause.id)
+def test_the_minimal_history_of_a_cause_still_shows_it(delta_rs: Stage, cause: Cause, tmp_path: Path):
+    history = History.from_json(cause.history)
     result = delta_rs.play(tmp_path, *(step.operation for step in history.steps))
-    keys = [
-        key_of(step_result.observation, violation)
-        for step_result in result.step_results
-        for violation in step_result.violations
-    ]
-    assert set(entry.fingerprints) <= {key.fingerprint for key in keys}, str(result) or "it no longer happens"
-    assert {known_deviation(key, history=history) for key in keys} | ALWAYS_KNOWN == {
-        entry.name
-    } | ALWAYS_KNOWN, str(result)
+    assert_shown(cause, result.step_results)
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_other_engines_of_the_run_look_at_every_tenth_point(
 def test_the_only_finding_is_known_and_replays(each_point):
     events, folder = each_point
     findings = [event for event in events if isinstance(event, FindingFound)]
-    assert {(finding.requirement, finding.deviation) for finding in findings} == {
+    assert {(finding.requirement, finding.cause) for finding in findings} == {
         ("crash.once", "delta-rs-commit-found-taken"),
         ("checksum.each-commit", "delta-rs-no-checksums"),
     }

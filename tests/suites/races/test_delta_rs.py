@@ -1,4 +1,4 @@
-"""Two deltalakes race at one table: known deviations still happen, and findings replay."""
+"""Two deltalakes race at one table: the causes of it are still live, and findings replay."""
 
 from __future__ import annotations
 
@@ -17,19 +17,18 @@ from conformance.events.types import (
 )
 from conformance.execution.step_result import StepResult
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
-from conformance.findings import key_of
-from conformance.findings.known_deviations import known_deviation
 from conformance.histories import Chunk, History, Step
 from conformance.suites.context import engine_session_of
 from conformance.suites.races.session import RaceTableSession
 from conformance.triage.replay import FAILS, replay
-from delta_adapters.deviations import Deviation, all_deviations
+from delta_adapters.deviations import Cause, all_causes
 from delta_adapters.registry import parse_engine
 from delta_models.operations import Operation
+from tests.adapters.deviations.shown import assert_shown
 from tests.mutants.stage import ALWAYS_KNOWN
 from tests.suites.chunks import play_chunks
 
-KNOWN = [deviation for deviation in all_deviations() if deviation.history["suite"] == "races"]
+KNOWN = [cause for cause in all_causes() if cause.history["suite"] == "races"]
 
 
 @pytest.fixture(scope="module")
@@ -58,21 +57,13 @@ def play_steps(
     return result
 
 
-@pytest.mark.parametrize("entry", KNOWN, ids=lambda entry: entry.name)
-def test_the_smallest_history_of_a_known_deviation_still_shows_it(
-    instrumented_engines: InstrumentedEngines, entry: Deviation, tmp_path: Path
+@pytest.mark.parametrize("cause", KNOWN, ids=lambda cause: cause.id)
+def test_the_minimal_history_of_a_cause_still_shows_it(
+    instrumented_engines: InstrumentedEngines, cause: Cause, tmp_path: Path
 ):
-    history = History.from_json(entry.history)
+    history = History.from_json(cause.history)
     result = play_steps(instrumented_engines, tmp_path, *(step.operation for step in history.steps))
-    keys = [
-        key_of(step_result.observation, violation)
-        for step_result in result
-        for violation in step_result.violations
-    ]
-    assert set(entry.fingerprints) <= {key.fingerprint for key in keys}, keys
-    assert {known_deviation(key, history=history) for key in keys} | ALWAYS_KNOWN == {
-        entry.name
-    } | ALWAYS_KNOWN, keys
+    assert_shown(cause, result)
 
 
 def test_a_chunk_emits_orders_and_conflicts_and_its_findings_replay(
@@ -91,5 +82,5 @@ def test_a_chunk_emits_orders_and_conflicts_and_its_findings_replay(
     assert [from_json(json.loads(to_line(event))) for event in events] == events, "a worker can't send it"
     findings = [event for event in events if isinstance(event, FindingFound)]
     expected = {"delta-rs-optimizes-double-rows", "delta-rs-append-refused-after-removal", *ALWAYS_KNOWN}
-    assert {finding.deviation for finding in findings} == expected
+    assert {finding.cause for finding in findings} == expected
     assert replay(tmp_path / findings[0].folder).exit == FAILS

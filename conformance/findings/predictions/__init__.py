@@ -1,0 +1,94 @@
+"""The wrong answers that causes predict: for each kind of difference, a function that recognises it.
+
+A function gets an observation and a violation in it, and says whether the violation is this wrong answer and no other.
+Where the mechanism of a cause decides the answer, the function computes it and compares; it never says yes because a
+trigger occurred. So a second fault that has the same trigger is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from conformance.findings.predictions import answers, bounds, commits, contents, crashes, outcomes, races
+from conformance.observations.observation import Observation
+from delta_adapters.deviations import Prediction
+from delta_models.requirements import Violation
+
+Difference = Callable[[Observation, Violation], bool]
+
+DIFFERENCES: Mapping[str, Difference] = {
+    "filter-sees-empty-text": answers.filter_sees_empty_text,
+    "nan-read-as-the-bound": answers.nan_read_as_the_bound,
+    "null-taken-for-true": answers.null_taken_for_true,
+    "partition-columns-not-compared": answers.partition_columns_not_compared,
+    "astral-characters-too-low": answers.astral_characters_too_low,
+    "moment-wraps-around": answers.moment_wraps_around,
+    "gap-dates-not-found": answers.gap_dates_not_found,
+    "nan-left-out-of-maximum": bounds.nan_left_out_of_maximum,
+    "decimal-bound-through-double": bounds.decimal_bound_through_double,
+    "converted-bound-through-double": bounds.converted_bound_through_double,
+    "bytes-of-a-cast-text": bounds.bytes_of_a_cast_text,
+    "text-bound-of-replacement-characters": bounds.text_bound_of_replacement_characters,
+    "changes-counted-as-files": commits.changes_counted_as_files,
+    "compaction-without-nulls": commits.compaction_without_nulls,
+    "no-checksum-at-all": commits.no_checksum_at_all,
+    "no-checksum-of-a-large-commit": commits.no_checksum_of_a_large_commit,
+    "protocol-of-the-definition-alone": commits.protocol_of_the_definition_alone,
+    "variants-named-too": commits.variants_named_too,
+    "partition-columns-behind": commits.partition_columns_behind,
+    "remove-in-another-spelling": commits.remove_in_another_spelling,
+    "only-raw-characters": commits.only_raw_characters,
+    "parsed-stats-beside-json": commits.parsed_stats_beside_json,
+    "stats-copied-from-removes": commits.stats_copied_from_removes,
+    "equal-images-left-out": commits.equal_images_left_out,
+    "append-without-the-tag": commits.append_without_the_tag,
+    "column-is-cdc": commits.column_is_cdc,
+    "restored-with-fresh-ids": commits.restored_with_fresh_ids,
+    "sign-before-the-fraction": commits.sign_before_the_fraction,
+    "bytes-as-their-escapes": contents.bytes_as_their_escapes,
+    "bytes-as-replacement-characters": contents.bytes_as_replacement_characters,
+    "name-of-null-mixed-with-null": contents.name_of_null_mixed_with_null,
+    "name-of-null-became-null": contents.name_of_null_became_null,
+    "year-of-the-era": contents.year_of_the_era,
+    "new-columns-inserted-too": contents.new_columns_inserted_too,
+    "operation-sees-empty-text": contents.operation_sees_empty_text,
+    "unknown-rows-deleted": contents.unknown_rows_deleted,
+    "nan-written-as-the-bound": contents.nan_written_as_the_bound,
+    "rows-of-respelt-files-stay": contents.rows_of_respelt_files_stay,
+    "long-texts-written": contents.long_texts_written,
+    "not-null-beside-old-rows": contents.not_null_beside_old_rows,
+    "committed-once-more": crashes.committed_once_more,
+    "refused-by-its-own-commit": crashes.refused_by_its_own_commit,
+    "removed-once-more": crashes.removed_once_more,
+    "process-aborts-on-slices": outcomes.process_aborts_on_slices,
+    "merge-of-all-not-parsed": outcomes.merge_of_all_not_parsed,
+    "files-with-tilde-missing": outcomes.files_with_tilde_missing,
+    "folder-name-too-long": outcomes.folder_name_too_long,
+    "constraint-without-the-point": outcomes.constraint_without_the_point,
+    "table-not-replaced": outcomes.table_not_replaced,
+    "left-over-folder-taken-for-a-table": outcomes.left_over_folder_taken_for_a_table,
+    "delete-wants-delta-sources": outcomes.delete_wants_delta_sources,
+    "nul-in-a-folder-name": outcomes.nul_in_a_folder_name,
+    "state-not-empty": outcomes.state_not_empty,
+    "year-not-parsed": outcomes.year_not_parsed,
+    "moment-does-not-fit": outcomes.moment_does_not_fit,
+    "change-data-under-escaped-path": outcomes.change_data_under_escaped_path,
+    "vectors-alone-deleted": outcomes.vectors_alone_deleted,
+    "feed-times-of-commit-info": outcomes.feed_times_of_commit_info,
+    "history-times-of-commit-info": outcomes.history_times_of_commit_info,
+    "append-refused-as-reader": races.append_refused_as_reader,
+    "rewritten-files-optimized-again": races.rewritten_files_optimized_again,
+    "optimized-files-kept": races.optimized_files_kept,
+    "optimize-removes-optimized-files": races.optimize_removes_optimized_files,
+    "overwrite-removes-optimized-files": races.overwrite_removes_optimized_files,
+    "new-files-kept": races.new_files_kept,
+}
+
+
+def matches(prediction: Prediction, observation: Observation, violation: Violation) -> bool:
+    """Whether a violation is what a cause predicts: its requirement, and its difference if it names one."""
+    if violation.requirement not in prediction.requirements:
+        return False
+    if prediction.difference is None:
+        return True
+    return DIFFERENCES[prediction.difference](observation, violation)

@@ -1,0 +1,314 @@
+"""Wrong rows that an operation leaves: each computed from the rows that the model has, and compared as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from conformance.findings.predictions.answers import constants_of, is_nan, without_nan
+from conformance.findings.predictions.filters import readings
+from conformance.findings.predictions.tables import (
+    files_with_rows,
+    in_columns,
+    leaves_rows,
+    partition_places,
+    result_on,
+    rows_after,
+    rows_before,
+    same_rows,
+)
+from conformance.observations.observation import Observation
+from delta_models.expressions import Column, NotEvaluable, columns_of
+from delta_models.log import paths
+from delta_models.operations import Delete, Merge, Operation, Update
+from delta_models.outcomes import Committed
+from delta_models.requirements import Violation
+from delta_models.schema import BINARY, STRING, TIMESTAMP, TIMESTAMP_NTZ, DataType
+from delta_models.values import Key, Row, bag, row_key
+
+NAME_OF_NULL = "__HIVE_DEFAULT_PARTITION__"
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+YEAR_1 = datetime(1, 1, 1, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+DAY = timedelta(days=1) // timedelta(microseconds=1)
+YEARS_OF_A_CYCLE, DAYS_OF_A_CYCLE = 400, 146_097
+
+
+def bytes_as_their_escapes(observation: Observation, _: Violation) -> bool:
+    """Bytes in partition columns became the text of their escapes."""
+    return leaves_rows(
+        observation,
+        in_columns(_partition_columns(observation, BINARY), lambda _, value: _escaped(bytes(value))),  # type: ignore[call-overload]  # a binary
+    )
+
+
+def bytes_as_replacement_characters(observation: Observation, _: Violation) -> bool:
+    """Bytes in partition columns went through a text, in which those that are no UTF-8 are replaced."""
+    places = _partition_columns(observation, BINARY)
+    found = rows_after(observation)
+    if found is None or not places:
+        return False
+    replaced = in_columns(places, lambda _, value: _replaced(bytes(value)))  # type: ignore[call-overload]  # a binary
+    # Java and Python may count several bytes as one character that is replaced, or as several.
+    squeeze = in_columns(places, lambda _, value: _squeezed(bytes(value)))  # type: ignore[call-overload]  # a binary
+    expected = observation.model.rows
+    schema = observation.model.schema
+    return same_rows(
+        schema, map(squeeze, map(replaced, expected)), map(squeeze, found.rows)
+    ) and not same_rows(schema, expected, found.rows)
+
+
+def name_of_null_mixed_with_null(observation: Observation, _: Violation) -> bool:
+    """Rows differ only in that a partition text is Hive's name of null where null should be, or the reverse."""
+    places = _partition_columns(observation, STRING)
+    found = rows_after(observation)
+    if found is None or not places:
+        return False
+
+    def mixed(row: Row) -> Row:
+        return tuple(
+            None if place in places and value == NAME_OF_NULL else value for place, value in enumerate(row)
+        )
+
+    schema, expected = observation.model.schema, observation.model.rows
+    return same_rows(schema, map(mixed, expected), map(mixed, found.rows))
+
+
+def name_of_null_became_null(observation: Observation, _: Violation) -> bool:
+    """A partition text that is Hive's name of null became null, wherever it stood."""
+    places = _partition_columns(observation, STRING)
+    return leaves_rows(
+        observation, in_columns(places, lambda _, value: None if value == NAME_OF_NULL else value)
+    )
+
+
+def year_of_the_era(observation: Observation, _: Violation) -> bool:
+    """Moments before the year 1 in partition columns became those of the year of the era: the year 0 is 1 again."""
+    places = [
+        *_partition_columns(observation, TIMESTAMP),
+        *_partition_columns(observation, TIMESTAMP_NTZ),
+    ]
+    return leaves_rows(observation, in_columns(places, lambda _, value: _year_of_the_era(int(str(value)))))
+
+
+def new_columns_inserted_too(observation: Observation, _: Violation) -> bool:
+    """An insert that lists its columns has filled those that the merge has just added, from the source."""
+    operation, before, rows = observation.operation, observation.before, rows_before(observation)
+    if not isinstance(operation, Merge) or before is None or rows is None or not operation.schema_evolution:
+        return False
+    new = [
+        (name, Column(("source", name)))
+        for name in operation.source.schema.names
+        if name.casefold() not in {known.casefold() for known in before.schema.names}
+    ]
+    return new != [] and _leaves(observation, _with_more_inserted(operation, tuple(new)), rows)
+
+
+def operation_sees_empty_text(observation: Observation, _: Violation) -> bool:
+    """The operation found an empty text where null is, and did by that what the model does."""
+    before = observation.before
+    if before is None:
+        return False
+    texts = [name for name in before.partition_by if before.schema[name].type == STRING]
+    rows: list[Row] = []
+    for add, held in files_with_rows(observation, before):
+        empty = {before.schema.index(name) for name in texts if add.partition_values.get(name) == ""}
+        rows += [tuple("" if place in empty else value for place, value in enumerate(row)) for row in held]
+    return any("" in row for row in rows) and _leaves(observation, observation.operation, rows)
+
+
+def unknown_rows_deleted(observation: Observation, _: Violation) -> bool:
+    """The delete took all rows that its predicate picks if parts that compare with null do not count."""
+    operation, before, rows = observation.operation, observation.before, rows_before(observation)
+    found = rows_after(observation)
+    if (
+        not isinstance(operation, Delete)
+        or operation.where is None
+        or before is None
+        or rows is None
+        or found is None
+    ):
+        return False
+    partition_by = tuple(before.partition_by)
+    for reading in readings(nulls=True, partitions=False):
+        try:
+            left = [
+                row for row in rows if not reading.picks(operation.where, before.schema, partition_by, row)
+            ]
+        except NotEvaluable:
+            return False
+        if same_rows(before.schema, left, found.rows):
+            return True
+    return False
+
+
+def nan_written_as_the_bound(observation: Observation, _: Violation) -> bool:
+    """Rows without NaN are right. Each NaN was passed over, or read as the one other value of its file, or left."""
+    operation, before, found = observation.operation, observation.before, rows_after(observation)
+    if not isinstance(operation, Delete | Update) or before is None or found is None:
+        return False
+    schema = before.schema
+    names = {column.path[0] for column in columns_of(operation.where)}
+    places = [place for place, name in enumerate(schema.names) if name in names]
+    plain: list[Row] = []
+    fates: list[set[Key | None]] = []
+    for add, rows in files_with_rows(observation, before):
+        constants = constants_of(add, rows, schema, places)
+        for row in rows:
+            if not any(is_nan(schema.fields[place].type, row[place]) for place in places):
+                plain.append(row)
+                continue
+            read = without_nan(row, constants)
+            fates.append({
+                row_key(schema, row), *_fates(observation, row), *_fates(observation, read), row_key(schema, read)
+            })  # fmt: skip
+    right = result_on(observation, plain, operation)
+    if right is None or not fates:
+        return False
+    left = bag(schema, found.rows)
+    certain = bag(schema, right.rows)
+    return certain <= left and _matched(list((left - certain).elements()), fates)
+
+
+def rows_of_respelt_files_stay(observation: Observation, _: Violation) -> bool:
+    """The table is right but for the rows of files whose removes are spelt otherwise than their adds."""
+    after, before, found = observation.after, observation.before, rows_after(observation)
+    if after is None or before is None or found is None:
+        return False
+    removed = {
+        paths.decode(remove.path)
+        for commit in observation.commits
+        for remove in commit.removes
+        if remove.key not in before.live
+    }
+    stayed = [
+        row
+        for add, rows in files_with_rows(observation, after)
+        if paths.decode(add.path) in removed and add.key in before.live
+        for row in rows
+    ]
+    schema = observation.model.schema
+    if not stayed or schema.names != found.schema.names:
+        return False
+    return bag(schema, found.rows) == bag(schema, observation.model.rows) + bag(schema, stayed)
+
+
+def long_texts_written(observation: Observation, violation: Violation) -> bool:
+    """The texts that are too long stand in the table as they are, and all other rows too."""
+    found, branch = rows_after(observation), observation.branch
+    if found is None or branch is None or branch.breaks != violation.requirement:
+        return False
+    return isinstance(observation.outcome, Committed) and same_rows(
+        branch.table.schema, branch.table.rows, found.rows
+    )
+
+
+def not_null_beside_old_rows(observation: Observation, _: Violation) -> bool:
+    """The new column is null in each old row, and nothing else differs."""
+    before, rows, found = observation.before, rows_before(observation), rows_after(observation)
+    added = getattr(observation.operation, "field", None)
+    if before is None or not rows or found is None or added is None or added.nullable:
+        return False
+    if found.schema.names != (*before.schema.names, added.name):
+        return False
+    return same_rows(found.schema, [(*row, None) for row in rows], found.rows)
+
+
+def _partition_columns(observation: Observation, data_type: DataType) -> list[int]:
+    schema = observation.model.schema
+    places = partition_places(schema, observation.model.partition_by)
+    return [place for place in places if schema.fields[place].type == data_type]
+
+
+def _leaves(observation: Observation, operation: Operation, rows: Iterable[Row]) -> bool:
+    """Whether an operation on these rows leaves those that are there, and the right one on the right rows does not."""
+    found = rows_after(observation)
+    try:
+        wrong = result_on(observation, rows, operation)
+    except NotEvaluable:
+        return False
+    if found is None or wrong is None or wrong.schema.names != found.schema.names:
+        return False
+    return same_rows(wrong.schema, wrong.stored(wrong.rows), found.rows)
+
+
+def _with_more_inserted(merge: Merge, new: tuple[tuple[str, Column], ...]) -> Merge:
+    clauses = tuple(
+        replace(
+            clause,
+            assignments=(
+                *clause.assignments,
+                *(pair for pair in new if pair[0] not in dict(clause.assignments)),
+            ),
+        )
+        if clause.action == "insert" and not clause.everything
+        else clause
+        for clause in merge.clauses
+    )
+    return replace(merge, clauses=clauses)
+
+
+def _fates(observation: Observation, row: Row) -> set[Key | None]:
+    """What becomes of a row if the operation finds it: its key afterwards, or None if it is gone."""
+    result = result_on(observation, [row], observation.operation)
+    if result is None:
+        return set()
+    return {row_key(result.schema, left) for left in result.rows} or {None}
+
+
+def _matched(keys: list[Key], fates: list[set[Key | None]]) -> bool:
+    """Whether each of these rows is the fate of another row, and every other row may be gone."""
+    taken: dict[int, int] = {}
+
+    def assign(number: int, tried: set[int]) -> bool:
+        for place, fate in enumerate(fates):
+            if keys[number] in fate and place not in tried:
+                tried.add(place)
+                if place not in taken or assign(taken[place], tried):
+                    taken[place] = number
+                    return True
+        return False
+
+    if not all(assign(number, set()) for number in range(len(keys))):
+        return False
+    return all(place in taken or None in fate for place, fate in enumerate(fates))
+
+
+def _escaped(value: bytes) -> bytes:
+    return "".join(f"\\u{byte:04X}" for byte in value).encode()
+
+
+def _replaced(value: bytes) -> bytes:
+    return value.decode("utf-8", "replace").encode()
+
+
+def _squeezed(value: bytes) -> bytes:
+    mark = REPLACEMENT.encode()
+    while mark + mark in value:
+        value = value.replace(mark + mark, mark)
+    return value
+
+
+def _year_of_the_era(micros: int) -> int:
+    """The moment of the same day and time in the year of the era, of which there is no year 0."""
+    days, rest = divmod(micros, DAY)
+    cycles = 0
+    while days < (YEAR_1 - EPOCH).days:  # Python has no years before 1: count in whole cycles of the calendar
+        days += DAYS_OF_A_CYCLE
+        cycles += 1
+    if not cycles:
+        return micros
+    moment = EPOCH + timedelta(days=days)
+    year = moment.year - cycles * YEARS_OF_A_CYCLE
+    return _days_of(1 - year, moment.month, moment.day) * DAY + rest
+
+
+def _days_of(year: int, month: int, day: int) -> int:
+    cycles = 0
+    while year > 9_999:
+        year -= YEARS_OF_A_CYCLE
+        cycles += 1
+    leap = month == 2 and day == 29 and not (year % 4 == 0 and (year % 100 != 0 or year % 400 == 0))
+    moment = datetime(year, month, 28 if leap else day, tzinfo=UTC)
+    return (moment - EPOCH).days + cycles * DAYS_OF_A_CYCLE + (1 if leap else 0)

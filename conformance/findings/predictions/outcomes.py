@@ -1,0 +1,338 @@
+"""Wrong outcomes: an engine refuses or breaks off what it must do, in the words of one mechanism, or does too much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from conformance.findings.predictions.tables import (
+    files_with_rows,
+    holds_files,
+    is_unchanged,
+    message_of,
+    rows_after,
+    rows_before,
+    snapshot_of,
+    with_literals,
+    wrong_reads,
+)
+from conformance.observations.observation import Observation
+from delta_models.expressions import Expression, Literal, NotEvaluable, evaluate
+from delta_models.log import Snapshot, paths
+from delta_models.log.actions import Add
+from delta_models.log.reader import live_adds
+from delta_models.operations import (
+    AddConstraint,
+    Append,
+    Create,
+    CreateAs,
+    Delete,
+    Merge,
+    Optimize,
+    Overwrite,
+    Read,
+    ReadChanges,
+    ReadStream,
+    Replace,
+    Vacuum,
+    WriteStream,
+    ZOrder,
+)
+from delta_models.outcomes import Committed, NoChange, Rejected, Unknown
+from delta_models.requirements import Violation
+from delta_models.schema import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, DecimalType, Struct
+from delta_models.values import Decimal, Row, Value, bag, row_key
+from delta_models.wire_names import text_of
+
+LONG_NAME = 255  # bytes that a file system allows a name
+DAY = 86_400_000_000
+YEARS = range(-719_162, 2_932_897)  # the days of the years 1 to 9999
+NANOSECONDS = 2**63 // 1000
+
+
+def process_aborts_on_slices(observation: Observation, violation: Violation) -> bool:
+    """The process aborts while it writes rows in several batches, on the length of a slice."""
+    operation = observation.operation
+    return (
+        isinstance(operation, Append | Overwrite)
+        and operation.files > 1
+        and "SIGABRT" in violation.detail
+        and ("end <= self.len()" in violation.detail or "cannot unwind" in violation.detail)
+    )
+
+
+def merge_of_all_not_parsed(observation: Observation, _: Violation) -> bool:
+    """A merge of all columns is refused since a name between backquotes is not parsed."""
+    operation = observation.operation
+    return (
+        isinstance(operation, Merge)
+        and any(clause.everything for clause in operation.clauses)
+        and observation.before is not None
+        and any("`" in name for name in observation.before.schema.names)
+        and "close delimiter '`'" in message_of(observation.outcome)
+        and is_unchanged(observation)
+    )
+
+
+def files_with_tilde_missing(observation: Observation, _: Violation) -> bool:
+    """A compaction is refused since files are missing, and the paths that it names have %7E for a tilde."""
+    message = message_of(observation.outcome)
+    named = [word for word in message.split() if word.startswith("file:")]
+    return (
+        isinstance(observation.operation, Optimize | ZOrder)
+        and isinstance(observation.outcome, Rejected)
+        and "missing files" in message
+        and named != []
+        and all("%7E" in path for path in named)
+        and is_unchanged(observation)
+    )
+
+
+def folder_name_too_long(observation: Observation, _: Violation) -> bool:
+    """The file system refuses the name of a partition's folder, and nothing is committed."""
+    message = message_of(observation.outcome)
+    return (
+        isinstance(observation.outcome, Unknown)
+        and "File name too long" in message
+        and any(len(part) > LONG_NAME and "=" in part for part in message.split("/"))
+        and is_unchanged(observation)
+    )
+
+
+def constraint_without_the_point(observation: Observation, _: Violation) -> bool:
+    """The engine decides as it must by constraints whose decimals have lost their point."""
+    before, rows = observation.before, rows_before(observation)
+    if before is None or rows is None:
+        return False
+    operation, outcome = observation.operation, observation.outcome
+    if isinstance(operation, AddConstraint):
+        check = _without_point(operation.check)
+        if check == operation.check:
+            return False
+        if isinstance(outcome, Rejected) and outcome.kind == "overflow":
+            return not _fits(check)
+        refused = isinstance(outcome, Rejected) and outcome.kind == "constraint"
+        return refused == any(_breaks(check, before.schema, row) for row in rows) and is_unchanged(
+            observation
+        ) == isinstance(outcome, Rejected)
+    return _decides_without_point(observation, before, rows)
+
+
+def _decides_without_point(observation: Observation, before: Snapshot, rows: tuple[Row, ...]) -> bool:
+    """Whether rows are let in, or refused, by constraints without a point and by all others as they are."""
+    known = _constraints(observation)
+    wrong = [_without_point(check) for check in known]
+    if wrong == known:
+        return False
+    if isinstance(observation.outcome, Committed):
+        found = rows_after(observation)
+        if found is None or found.schema.names != before.schema.names:
+            return False
+        written = bag(found.schema, found.rows) - bag(before.schema, rows)
+        new = [row for row in found.rows if row_key(found.schema, row) in written]
+        return not any(_breaks(check, before.schema, row) for check in wrong for row in new)
+    refused = observation.outcome
+    if not isinstance(refused, Rejected) or refused.kind != "constraint" or not is_unchanged(observation):
+        return False
+    right = observation.expectation.ordinary.table
+    return any(_breaks(check, right.schema, row) for check in wrong for row in right.rows)
+
+
+def table_not_replaced(observation: Observation, _: Violation) -> bool:
+    """The table stays as it was: without a word if it has the new schema, else since the schema does not match."""
+    operation, before = observation.operation, observation.before
+    if not isinstance(operation, Replace) or before is None or not is_unchanged(observation):
+        return False
+    if isinstance(observation.outcome, NoChange):
+        return True
+    return isinstance(observation.outcome, Rejected) and observation.outcome.kind == "table-exists"
+
+
+def left_over_folder_taken_for_a_table(observation: Observation, _: Violation) -> bool:
+    """A creation is refused since there is a table, where there is no table and a folder that is not empty."""
+    return (
+        isinstance(observation.operation, Create | CreateAs)
+        and isinstance(observation.outcome, Rejected)
+        and observation.outcome.kind == "table-exists"
+        and observation.before is None
+        and observation.after is None
+        and holds_files(observation.folder)
+    )
+
+
+def delete_wants_delta_sources(observation: Observation, _: Violation) -> bool:
+    """A delete is refused as one from a table that is no Delta table."""
+    return (
+        isinstance(observation.operation, Delete)
+        and isinstance(observation.outcome, Rejected)
+        and "DELETE destination only supports Delta sources" in observation.outcome.message
+        and is_unchanged(observation)
+    )
+
+
+def nul_in_a_folder_name(observation: Observation, _: Violation) -> bool:
+    """A write of a partition text with a NUL breaks off, and nothing is committed."""
+    rows = getattr(observation.operation, "rows", None)
+    table = observation.before
+    if rows is None or table is None or not is_unchanged(observation):
+        return False
+    texts = [
+        row[place]
+        for place, field in enumerate(rows.schema)
+        if field.type == STRING and field.name in table.partition_by
+        for row in rows.rows
+    ]
+    return any("\0" in text for text in texts if text) and isinstance(observation.outcome, Rejected | Unknown)
+
+
+def state_not_empty(observation: Observation, violation: Violation) -> bool:
+    """A stream is not started again since the folder of its progress is not empty."""
+    name = "STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY"
+    return (
+        isinstance(observation.operation, WriteStream)
+        and isinstance(observation.outcome, Rejected)
+        and (name in observation.outcome.message or name in violation.detail)
+        and is_unchanged(observation)
+    )
+
+
+def year_not_parsed(observation: Observation, violation: Violation) -> bool:
+    """A read is refused since a year before 1 or after 9999, which the table holds, is not parsed."""
+    words = ("is out of range", "Invalid isoformat string", "Failed to parse string", "Error parsing")
+    for read, look in wrong_reads(observation, violation):
+        snapshot = snapshot_of(observation, read)
+        if snapshot is None or not any(word in message_of(look.refused) for word in words):
+            continue
+        if any(_is_far(day) for day in _days(observation, snapshot)):
+            return True
+    return False
+
+
+def moment_does_not_fit(observation: Observation, violation: Violation) -> bool:
+    """A read is refused since a moment, which the table holds, does not fit into nanoseconds of 64 bits."""
+    for read, look in wrong_reads(observation, violation):
+        snapshot = snapshot_of(observation, read)
+        if snapshot is None or "would lose data" not in message_of(look.refused):
+            continue
+        places = [place for place, field in enumerate(snapshot.schema) if field.type == TIMESTAMP]
+        for _, rows in files_with_rows(observation, snapshot):
+            moments = [row[place] for row in rows for place in places if row[place] is not None]
+            if any(not -NANOSECONDS < moment < NANOSECONDS for moment in moments):
+                return True
+    return False
+
+
+def change_data_under_escaped_path(observation: Observation, violation: Violation) -> bool:
+    """The feed is refused for a file under the path that the log has for it, not decoded; decoded it is there."""
+    if (
+        not isinstance(observation.operation, ReadChanges | ReadStream)
+        and "_change_data" not in violation.detail
+    ):
+        return False
+    reader = observation.reader
+    cdcs = [
+        cdc.path
+        for version in reader.listing().commits
+        for cdc in reader.commit(version).cdcs
+        if paths.decode(cdc.path) != cdc.path
+    ]
+    return any(path in violation.detail and paths.resolve(observation.folder, path).exists() for path in cdcs)
+
+
+def vectors_alone_deleted(observation: Observation, violation: Violation) -> bool:
+    """Of what a state needs, files of deletion vectors are gone, and nothing else."""
+    state = observation.after
+    if violation.requirement == "vacuum.keeps-vectors":
+        return isinstance(observation.operation, Vacuum)
+    for read in (look.operation for look in observation.looks if isinstance(look.operation, Read)):
+        if text_of(read) == violation.where:
+            state = snapshot_of(observation, read)
+    if state is None:
+        return False
+    gone = [add for add in live_adds(state) if _lacks_its_vector(observation.folder, add)]
+    present = all(paths.resolve(observation.folder, add.path).exists() for add in live_adds(state))
+    return present and gone != []
+
+
+def feed_times_of_commit_info(observation: Observation, _: Violation) -> bool:
+    """Each version of the feed has the time of its commitInfo, where that is not the commit's."""
+    for look in observation.looks:
+        if isinstance(look.operation, ReadChanges) and look.told:
+            versions, times = look.told.get("_commit_version", ()), look.told.get("_commit_timestamp", ())
+            pairs = set(zip(versions, times, strict=True))
+            if pairs and all(_info_time(observation, version) * 1000 == time for version, time in pairs):
+                return True
+    return False
+
+
+def history_times_of_commit_info(observation: Observation, _: Violation) -> bool:
+    """Each version of the history has the time of its commitInfo."""
+    for look in observation.looks:
+        told = look.told or {}
+        versions, times = told.get("version", ()), told.get("timestamp", ())
+        if versions and len(versions) == len(times):
+            pairs = zip(versions, times, strict=True)
+            if all(str(_info_time(observation, version)) == str(time) for version, time in pairs):
+                return True
+    return False
+
+
+def _info_time(observation: Observation, version: int) -> int:
+    """The time in the commitInfo of a version, in milliseconds; 0 if it has none."""
+    info = observation.reader.commit(version).info
+    time = info.values.get("timestamp") if info is not None else None
+    return time if isinstance(time, int) else 0
+
+
+def _lacks_its_vector(folder: Path, add: Add) -> bool:
+    file = add.deletion_vector.file(folder) if add.deletion_vector is not None else None
+    return file is not None and not file.exists()
+
+
+def _without_point(check: Expression) -> Expression:
+    def change(literal: Literal) -> Literal:
+        if not isinstance(literal.type, DecimalType) or literal.value is None:
+            return literal
+        scale = literal.type.scale
+        return Literal(literal.type, Decimal(literal.value.at_scale(scale).unscaled * 10**scale, scale))
+
+    return with_literals(check, change)
+
+
+def _fits(check: Expression) -> bool:
+    """Whether each decimal of a constraint has as many digits as its type allows."""
+    fitting = True
+
+    def look(literal: Literal) -> Literal:
+        nonlocal fitting
+        if isinstance(literal.type, DecimalType) and literal.value is not None:
+            fitting = fitting and abs(literal.value.unscaled) < 10**literal.type.precision
+        return literal
+
+    with_literals(check, look)
+    return fitting
+
+
+def _constraints(observation: Observation) -> list[Expression]:
+    """The checks that the model's table has."""
+    return [check for _, check in observation.model.constraints]
+
+
+def _breaks(check: Expression, schema: Struct, row: Row) -> bool:
+    try:
+        return evaluate(check, schema, row) is False
+    except NotEvaluable:
+        return False
+
+
+def _days(observation: Observation, snapshot: Snapshot) -> Iterator[Value]:
+    """The days of all dates and moments in a state."""
+    for _, rows in files_with_rows(observation, snapshot):
+        for place, field in enumerate(snapshot.schema):
+            if field.type in {DATE, TIMESTAMP, TIMESTAMP_NTZ}:
+                scale = 1 if field.type == DATE else DAY
+                yield from (row[place] // scale for row in rows if row[place] is not None)
+
+
+def _is_far(day: Value) -> bool:
+    return day not in YEARS

@@ -1,0 +1,122 @@
+"""Explains a finding by a cause, or says why none of those that predict it is the cause.
+
+A finding belongs to a candidate only if the cause is live in this build, and the finding is gone from the history
+without what sets the cause off. A cause that has no counterfactual is told by its prediction, which is then exact.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+from weakref import WeakKeyDictionary
+
+from conformance.findings.storage import Finding
+from conformance.histories import History
+from conformance.triage.counterfactuals import counterfactual_of, needs_counterfactual
+from conformance.triage.liveness import Player
+from conformance.triage.replayer import Playthrough, Setup
+from delta_adapters.deviations import Cause
+from delta_adapters.engine_id import EngineId
+
+_KEPT = 256  # counterfactuals of a run that are not played twice
+
+
+class SaysWhatIsLive(Protocol):
+    """A `Liveness`."""
+
+    def is_live(self, cause: Cause, spec: str) -> bool:
+        """Whether a cause is live in a build."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The id of the cause that explains a finding, or None; and why."""
+
+    cause: str | None
+    why: str
+
+
+def explain(
+    finding: Finding, candidates: Sequence[Cause], replayer: Player, liveness: SaysWhatIsLive
+) -> Explanation:
+    """Explain a finding by the first of its candidates that is its cause.
+
+    If two causes are at work at once, taking one of them out leaves the other. So the triggers of all live candidates
+    are taken out together at last. Raises CannotRun.
+    """
+    spec = Setup.of(finding).spec_of(finding.engine)
+    live = [cause for cause in candidates if liveness.is_live(cause, spec)]
+    reasons = [f"{cause.id} is not live in {spec}" for cause in candidates if cause not in live]
+    for cause in live:
+        if not needs_counterfactual(cause):
+            how = (
+                "predicts exactly this" if cause.trigger is None else f"predicts this, after {cause.trigger}"
+            )
+            return Explanation(cause.id, f"{cause.id} is live, and {how}")
+    told = [cause for cause in live if needs_counterfactual(cause)]
+    together = [tuple(told)] if len(told) > 1 else []
+    for causes in (*((cause,) for cause in told), *together):
+        names = " and ".join(f"{cause.trigger}" for cause in causes)
+        left = _left_without(causes, finding, replayer)
+        if left is None:
+            return Explanation(causes[0].id, f"without {names} it is gone")
+        reasons.append(f"{' and '.join(cause.id for cause in causes)}: {left}")
+    return Explanation(None, "; ".join(reasons) or "no cause predicts it")
+
+
+def _left_without(causes: Sequence[Cause], finding: Finding, player: Player) -> str | None:
+    """Why the counterfactual does not show that these are the causes; None if it does."""
+    names = " and ".join(f"{cause.trigger}" for cause in causes)
+    up_to_it = replace(finding.history, steps=finding.history.steps[: finding.step + 1])
+    history = counterfactual_of(causes, up_to_it)
+    if history is None:
+        return f"{names} can't be taken out of the history"
+    outcome = _outcome_of(history, Setup.of(finding), player)
+    if outcome.problem:
+        return outcome.problem
+    last = len(history.steps) - 1  # the step of the finding: the others keep their places before it
+    if (finding.key.engine, finding.key.requirement, last) in outcome.violations:
+        return f"without {names} it is still there"
+    if outcome.steps_played <= last:
+        return f"without {names} only {outcome.steps_played} of {last + 1} steps could be played"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What came of playing a counterfactual: who violated what in which step, how far it got, and what went wrong."""
+
+    violations: frozenset[tuple[str, str, int]]
+    steps_played: int
+    problem: str
+
+
+_PLAYED: WeakKeyDictionary[Player, OrderedDict[Hashable, _Outcome]] = WeakKeyDictionary()
+
+
+def _outcome_of(history: History, setup: Setup, player: Player) -> _Outcome:
+    """What came of a history. A player plays it once: findings that are alike have the same counterfactual."""
+    known = _PLAYED.setdefault(player, OrderedDict())
+    specs = tuple(sorted(setup.specs.items()))
+    key = (history, setup.suite, setup.engines, specs, setup.processes, setup.overlap)
+    if key not in known:
+        known[key] = _outcome(player.play(history, setup))
+        while len(known) > _KEPT:
+            known.popitem(last=False)
+    return known[key]
+
+
+def _outcome(played: Playthrough) -> _Outcome:
+    problem = ""
+    if played.error is not None:
+        problem = f"the harness failed: {played.error.strip().splitlines()[-1]}"
+    elif played.failures:
+        problem = f"the schedule could not be followed: {played.failures[0]}"
+    violations = frozenset(
+        (EngineId.parse(result.observation.engine).name, violation.requirement, result.observation.step)
+        for result in played.results
+        for violation in result.violations
+    )
+    return _Outcome(violations, played.steps_played, problem)

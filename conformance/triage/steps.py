@@ -1,0 +1,243 @@
+"""The four steps from a sighting to a finding: reproduce, explain, shrink, identify.
+
+`Triage.explain` does the first two, `Triage.shrink` the others for what no cause explains. Both read the folder of a
+sighting, write the folder of the finding, and return the event that reports it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from conformance.events.types import FindingTriaged
+from conformance.execution.step_result import StepResult
+from conformance.findings.candidates import candidate_causes
+from conformance.findings.fingerprint import key_of
+from conformance.findings.recorder import SIGHTINGS, keep_finding
+from conformance.findings.storage import Finding, load_finding
+from conformance.histories import History
+from conformance.triage.canonical import cause_fingerprint, fingerprint_of
+from conformance.triage.explain import explain
+from conformance.triage.hosts import CannotRun
+from conformance.triage.liveness import Liveness
+from conformance.triage.replayer import CRASHES, RACES, Playthrough, Replayer, Setup
+from conformance.triage.shrink import Progress, Unwanted, shrink
+from delta_adapters.deviations import Cause
+from delta_models.requirements import BY_ID, Violation
+
+FINDINGS = "findings"
+SHRINK_STATE = "shrink.json"
+PLAYS_OF_A_RACE = 3  # what hangs on the order of processes may need more than one play to show again
+
+
+@dataclass(frozen=True, slots=True)
+class Triage:
+    """What the steps need: the run's folder, a player, the causes, and the fingerprints of the baseline."""
+
+    folder: Path
+    replayer: Replayer
+    causes: Sequence[Cause]
+    liveness: Liveness
+    known: frozenset[str] = frozenset()
+
+    def explain(self, sighting: str) -> FindingTriaged:
+        """Reproduce a sighting and explain it by a cause.
+
+        What shows again without a cause stays unexplained: it is for `shrink`. Raises FindingError and OSError.
+        """
+        finding = load_finding(self.folder / SIGHTINGS / sighting)
+        try:
+            reproduced, why = self._reproduce(finding)
+            finding = replace(finding, reproduced=reproduced)
+            candidates = self._named(finding.candidates)
+            if reproduced is False and not any(cause.unsteady for cause in candidates):
+                return self._report(self._keep(replace(finding, state="unstable")), why)
+            if reproduced is None:
+                return self._report(finding, why)
+            explanation = explain(finding, candidates, self.replayer, self.liveness)
+        except CannotRun as problem:
+            return self._report(finding, str(problem))
+        cause = next((cause for cause in candidates if cause.id == explanation.cause), None)
+        if cause is not None:
+            return self._by_cause(finding, cause, explanation.why)
+        if reproduced is False:
+            return self._report(self._keep(replace(finding, state="unstable")), explanation.why or why)
+        return self._report(finding, explanation.why)
+
+    def shrink(
+        self, sighting: str, deadline: float, on_progress: Callable[[Progress], object]
+    ) -> FindingTriaged:
+        """Make the history of a sighting as small as it gets until the deadline, and identify it.
+
+        If it is minimal, a cause may explain it that the longer history hid; else it is new, or the baseline has it. If
+        the time is over before, it stays unexplained, and `conformance shrink` goes on. Raises FindingError and
+        OSError.
+        """
+        folder = self.folder / SIGHTINGS / sighting
+        finding = load_finding(folder)
+        try:
+            shrunk = shrink(
+                finding,
+                self.replayer,
+                deadline=deadline,
+                on_progress=on_progress,
+                state=folder / SHRINK_STATE,
+                unwanted=self._of_another_cause(finding),
+            )
+            if not shrunk.reproduced:
+                return self._report(replace(finding, reproduced=True), f"not made smaller: {shrunk.why}")
+            finding = replace(
+                finding,
+                reproduced=True,
+                minimal=shrunk.history,
+                minimal_step=shrunk.step,
+                minimal_detail=shrunk.detail,
+                requirements=shrunk.requirements,
+            )
+            if not shrunk.complete:
+                return self._report(finding, "the time was over before the history was minimal")
+            cause, why = self._hidden_cause(finding, shrunk.history)
+        except CannotRun as problem:
+            return self._report(finding, str(problem))
+        if cause is not None:
+            return self._by_cause(finding, cause, why)
+        requirement = shrunk.requirements[0]
+        fingerprint = fingerprint_of(finding.key.engine, requirement, shrunk.history)
+        known = fingerprint in self.known
+        finding = replace(
+            finding,
+            key=replace(finding.key, requirement=requirement),
+            strength=_strength(requirement, finding),
+            fingerprint=fingerprint,
+            state="known" if known else "new",
+            known=known,
+        )
+        return self._report(self._keep(finding), "in the baseline" if known else why, shrunk=True)
+
+    def _reproduce(self, finding: Finding) -> tuple[bool | None, str]:
+        """Whether the violation shows again, and why that is not known or not so."""
+        plays = PLAYS_OF_A_RACE if finding.suite in {CRASHES, RACES} else 1
+        why = ""
+        for _ in range(plays):
+            played = self.replayer.play(finding.history, Setup.of(finding), until=_same_as(finding))
+            if any(_same_as(finding)(*found) for found in played.violations(finding.key.engine)):
+                return True, ""
+            if any(
+                violation.requirement == finding.key.requirement
+                for _, violation in played.violations(finding.key.engine)
+            ):
+                return True, ""
+            if why := _unplayable(played):
+                return None, why
+        return False, f"its history was played {plays} times more, and it did not show" if plays > 1 else (
+            "its history was played once more, and it did not show"
+        )
+
+    def _hidden_cause(self, finding: Finding, minimal: History) -> tuple[Cause | None, str]:
+        """The cause that explains the minimal history, if one does."""
+        played = self.replayer.play(minimal, Setup.of(finding, minimal))
+        why = ""
+        for step_result, violation in played.violations(finding.key.engine):
+            if violation.requirement not in finding.requirements:
+                continue
+            names = candidate_causes(step_result.observation, violation, minimal, self.causes)
+            candidates = self._named(names)
+            if not candidates:
+                continue
+            smaller = replace(
+                finding,
+                key=key_of(step_result.observation, violation),
+                history=minimal,
+                step=step_result.observation.step,
+                detail=violation.detail,
+                look=violation.read,
+                candidates=names,
+            )
+            explanation = explain(smaller, candidates, self.replayer, self.liveness)
+            why = explanation.why
+            cause = next((cause for cause in candidates if cause.id == explanation.cause), None)
+            if cause is not None:
+                return cause, why
+        return None, why
+
+    def _of_another_cause(self, finding: Finding) -> Unwanted:
+        """Whether a violation may be that of a live cause that does not predict the finding.
+
+        So a history does not become a known one while it gets smaller.
+        """
+
+        def unwanted(step_result: StepResult, violation: Violation, history: History) -> bool:
+            names = candidate_causes(step_result.observation, violation, history, self.causes)
+            others = self._named([name for name in names if name not in finding.candidates])
+            spec = Setup.of(finding).spec_of(finding.engine)
+            return any(self.liveness.is_live(cause, spec) for cause in others)
+
+        return unwanted
+
+    def _by_cause(self, finding: Finding, cause: Cause, why: str) -> FindingTriaged:
+        explained = replace(
+            finding,
+            fingerprint=cause_fingerprint(finding.key.engine, cause.id),
+            state="known",
+            known=True,
+            cause=cause.id,
+            minimal=History.from_json(cause.history),
+            minimal_step=None,
+            minimal_detail="",
+        )
+        return self._report(self._keep(explained), why, shrunk=True, summary=cause.summary)
+
+    def _keep(self, finding: Finding) -> Finding:
+        """Write the folder of a finding that has a name of its own; one that has none keeps its sighting's folder."""
+        if finding.fingerprint == finding.sighting:
+            return finding
+        kept = self.folder / SIGHTINGS / finding.sighting / "table-before"
+        table = kept if kept.is_dir() else None
+        version = int(finding.table_before.removeprefix("version ")) if table is not None else None
+        keep_finding(self.folder / FINDINGS, finding, table, version)
+        return finding
+
+    def _named(self, names: Sequence[str]) -> tuple[Cause, ...]:
+        return tuple(cause for cause in self.causes if cause.id in names)
+
+    def _report(
+        self, finding: Finding, why: str, *, shrunk: bool = False, summary: str = ""
+    ) -> FindingTriaged:
+        root = SIGHTINGS if finding.fingerprint == finding.sighting else FINDINGS
+        minimal = finding.minimal
+        return FindingTriaged(
+            sighting=finding.sighting,
+            fingerprint=finding.fingerprint,
+            state=finding.state,
+            engine=finding.engine,
+            requirement=finding.key.requirement,
+            strength=finding.strength,
+            detail=finding.minimal_detail or finding.detail,
+            folder=f"{root}/{finding.fingerprint}",
+            cause=finding.cause,
+            requirements=finding.requirements,
+            steps=len(finding.history.steps),
+            step=finding.step,
+            minimal_steps=None if minimal is None else len(minimal.steps),
+            reproduced=finding.reproduced,
+            shrunk=shrunk,
+            why=why,
+            summary=summary,
+        )
+
+
+def _strength(requirement: str, finding: Finding) -> str:
+    known = BY_ID.get(requirement)
+    return known.strength if known is not None else finding.strength
+
+
+def _same_as(finding: Finding) -> Callable[[StepResult, Violation], bool]:
+    return lambda result, violation: key_of(result.observation, violation) == finding.key
+
+
+def _unplayable(played: Playthrough) -> str:
+    """Why a play says nothing of the engine; empty if it does."""
+    if played.error is not None:
+        return f"the harness failed: {played.error.strip().splitlines()[-1]}"
+    return f"its schedule could not be followed: {played.failures[0]}" if played.failures else ""

@@ -1,0 +1,89 @@
+"""A run turns what it sees into findings: small, one for each cause, new only if new; and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from conformance.cli import main
+from conformance.findings import load_finding
+from tests.command_runs import Run, engine
+
+SMALL = ("--suite", "lockstep", "--examples", "3", "--steps", "8")
+
+
+def findings(run: Run, state: str) -> list[dict[str, object]]:
+    return [finding for finding in run.summary["findings"] if finding["state"] == state]
+
+
+def test_one_fault_is_one_new_finding_with_one_fingerprint_on_any_seed(run):
+    seen = [run("--engine", engine("Lies"), *SMALL, "--seed", seed) for seed in ("11", "12")]
+    for done in seen:
+        assert done.exit == 1
+        (finding,) = findings(done, "new")
+        assert len(done.summary["findings"]) == 1
+        assert finding["minimal_steps"] == 2
+        assert finding["reproduced"] is True
+        folder = done.folder / str(finding["folder"])
+        assert load_finding(folder).minimal is not None
+        assert main(["replay", str(folder)]) == 1
+        assert str(finding["fingerprint"]) in done.output
+    assert len({str(findings(done, "new")[0]["fingerprint"]) for done in seen}) == 1
+
+
+def test_a_baseline_holds_on_another_seed(run):
+    first = run("--engine", engine("Lies"), *SMALL, "--seed", "11")
+    again = run(
+        "--engine", engine("Lies"), *SMALL, "--seed", "12", "--baseline", str(first.folder / "summary.json")
+    )
+    assert first.exit == 1
+    assert again.exit == 3, "nothing is new, and so small a run has no core"
+    (finding,) = again.summary["findings"]
+    assert (finding["state"], finding["cause"], finding["known"]) == ("known", None, True)
+    assert "in the baseline" in again.output
+
+
+def test_another_fault_is_new_beside_a_baseline(run):
+    first = run("--engine", engine("Lies"), *SMALL, "--seed", "11")
+    other = run(
+        "--engine", engine("TextForNumbers"), *SMALL, "--baseline", str(first.folder / "summary.json")
+    )
+    assert other.exit == 1
+    assert findings(other, "new")
+
+
+def test_an_old_baseline_ends_the_run_before_it_begins(run):
+    old = Path(__file__).parents[1] / "old_files" / "summary.json"
+    done = run("--engine", engine("Honest"), "--baseline", str(old))
+    assert done.exit == 2
+    assert "holds no causes and no minimal histories" in done.output
+
+
+def test_a_budget_leaves_unexplained_what_it_has_no_time_for(run):
+    done = run("--engine", engine("Lies"), "--profile", "nightly", "--suite", "lockstep", "--budget", "4s")
+    left = findings(done, "unexplained")
+    assert done.exit == 1
+    assert left
+    for finding in left:
+        folder = done.folder / str(finding["folder"])
+        assert folder.parent.name == "sightings"
+        assert load_finding(folder).fingerprint == finding["fingerprint"]
+    assert "Left unshrunk, for want of time" in done.output
+    assert "conformance shrink" in done.output
+
+
+def test_a_worker_that_dies_in_triage_leaves_the_sighting(run):
+    done = run("--engine", engine("KillsTheHarnessInTriage"), *SMALL)
+    assert done.exit == 2
+    assert "while it was to explain" in done.output
+    left = findings(done, "unexplained")
+    assert left
+    assert all(load_finding(done.folder / str(finding["folder"])).state == "unexplained" for finding in left)
+
+
+def test_a_report_of_the_recording_says_the_same(run, tmp_path):
+    done = run("--engine", engine("Lies"), *SMALL)
+    assert "Triaging" not in {event["event"] for event in done.events}
+    merged = tmp_path / "merged.json"
+    assert main(["report", str(done.folder), "--summary", str(merged)]) == 0
+    assert json.loads(merged.read_text())["findings"] == done.summary["findings"]

@@ -1,0 +1,212 @@
+"""Who triages which sighting, when, and for how long."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from conformance.events.types import FindingFound
+from conformance.runner.triage_queue import TriageJob, TriageQueue
+from tests.reporting.samples import SIGHTING, explained, shrunk, triaged
+
+PLAYING = {"heavy": True, "has_chunk": True, "plays_on": True}
+IDLE = {"heavy": True, "has_chunk": False, "plays_on": True}
+AFTER = {"heavy": True, "has_chunk": False, "plays_on": False}
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def queue(
+    clock: Clock, workers: int = 1, budget: float | None = None, allowance: float = 60.0
+) -> TriageQueue:
+    return TriageQueue(workers, budget=budget, allowance=allowance, clock=clock)
+
+
+def sighting(name: str, **changes: object) -> FindingFound:
+    return replace(SIGHTING, fingerprint=name, **changes)  # type: ignore[arg-type]
+
+
+def explain(queue: TriageQueue, clock: Clock, seconds: float, **where: bool) -> TriageJob | None:
+    """Let worker 0 explain the next sighting, which no cause explains."""
+    job = queue.next_job(0, **where)
+    if job is not None and job.doing == "explain":
+        clock.now += seconds
+        queue.take(triaged("unexplained", sighting(job.sighting)))
+        queue.ended(0)
+    return job
+
+
+def test_a_sighting_is_explained_once_however_often_it_is_seen(clock):
+    jobs = queue(clock, workers=2)
+    for _ in range(3):
+        jobs.take(sighting("a"))
+    assert jobs.next_job(0, **IDLE) == TriageJob("explain", "a")
+    assert jobs.next_job(1, **IDLE) is None
+    jobs.take(sighting("a"))
+    jobs.take(explained(sighting("a")))
+    jobs.ended(0)
+    jobs.take(sighting("a"))
+    assert jobs.next_job(0, **AFTER) is None
+
+
+def test_what_is_must_comes_first_and_then_what_is_unlike_the_others(clock):
+    jobs = queue(clock)
+    for name, strength, cause in (
+        ("a", "should", "x"), ("b", "must", "x"), ("c", "must", "x"), ("d", "must", "y"), ("e", "should", "z"),
+    ):  # fmt: skip
+        jobs.take(sighting(name, strength=strength, candidates=(cause,)))
+    order = [explain(jobs, clock, 0.1, **IDLE) for _ in range(5)]
+    assert [job and job.sighting for job in order] == ["b", "d", "c", "e", "a"]
+
+
+def test_what_an_engine_does_not_promise_is_not_triaged(clock):
+    jobs = queue(clock)
+    jobs.take(sighting("a", promised=False))
+    assert jobs.next_job(0, **AFTER) is None
+    jobs.take(sighting("a"))
+    assert jobs.next_job(0, **AFTER) == TriageJob("explain", "a")
+
+
+def test_explaining_takes_at_most_a_fifth_of_the_time_of_a_worker_that_has_chunks_to_play(clock):
+    jobs = queue(clock)
+    for number in range(100):
+        jobs.take(sighting(str(number)))
+    spent = 0
+    while clock.now < 1600:
+        if explain(jobs, clock, 3, **PLAYING) is None:
+            clock.now += 5  # it plays a chunk
+        else:
+            spent += 3
+    assert 0.18 * 600 <= spent <= 0.2 * 600 + 3
+
+
+def test_a_short_run_explains_what_it_saw_all_the_same(clock):
+    jobs = queue(clock)
+    for number in range(100):
+        jobs.take(sighting(str(number)))
+    done = 0
+    while (job := explain(jobs, clock, 1, **AFTER)) is not None and job.doing == "explain":
+        done += 1
+    assert done == 15
+
+
+def test_with_a_budget_a_fifth_of_it_is_for_explaining(clock):
+    jobs = queue(clock, budget=20)
+    for number in range(100):
+        jobs.take(sighting(str(number)))
+    done = 0
+    while (job := explain(jobs, clock, 1, **PLAYING)) is not None and job.doing == "explain":
+        done += 1
+    assert done == 4
+
+
+def test_a_worker_with_nothing_left_to_play_explains_at_once(clock):
+    jobs = queue(clock, workers=2, budget=10)
+    for number in range(50):
+        jobs.take(sighting(str(number)))
+    for _ in range(50):
+        job = explain(jobs, clock, 1, **IDLE)
+        assert job is not None
+        assert job.doing == "explain"
+
+
+def test_what_needs_a_jvm_is_left_to_the_worker_that_has_it(clock):
+    jobs = queue(clock, workers=2)
+    jobs.take(sighting("dear", dear=True))
+    assert jobs.next_job(0, heavy=False, has_chunk=False, plays_on=True) is None
+    assert jobs.next_job(1, **PLAYING) == TriageJob("explain", "dear")
+
+
+def test_the_worker_with_the_jvms_leaves_the_rest_to_others_while_it_has_chunks(clock):
+    jobs = queue(clock, workers=2)
+    jobs.take(sighting("cheap"))
+    assert jobs.next_job(1, **PLAYING) is None
+    assert jobs.next_job(0, heavy=False, has_chunk=True, plays_on=True) == TriageJob("explain", "cheap")
+    assert queue(clock, workers=1).next_job(0, **PLAYING) is None
+    alone = queue(clock, workers=1)
+    alone.take(sighting("cheap"))
+    assert alone.next_job(0, **PLAYING) == TriageJob("explain", "cheap")
+
+
+def test_shrinking_begins_after_the_chunks_and_shares_the_time_that_is_left(clock):
+    jobs = queue(clock, allowance=60)
+    for name in "abc":
+        jobs.take(sighting(name))
+        explain(jobs, clock, 1, **PLAYING)
+    assert jobs.next_job(0, **PLAYING) is None
+    assert jobs.next_job(0, **AFTER) == TriageJob("shrink", "a", clock.now + 20)
+    clock.now += 5
+    jobs.take(shrunk(sighting("a")))
+    jobs.ended(0)
+    job = jobs.next_job(0, **AFTER)
+    assert job == TriageJob("shrink", "b", clock.now + 27.5)
+
+
+def test_no_shrinking_begins_when_the_time_is_over(clock):
+    jobs = queue(clock, allowance=60)
+    jobs.take(sighting("a"))
+    explain(jobs, clock, 1, **PLAYING)
+    assert jobs.next_job(1, heavy=False, has_chunk=False, plays_on=False) is not None
+    jobs.ended(1)
+    jobs.take(sighting("b"))
+    explain(jobs, clock, 1, **AFTER)
+    clock.now += 60
+    assert jobs.next_job(0, **AFTER) is None
+
+
+def test_near_the_end_of_a_budget_a_violation_goes_before_further_chunks(clock):
+    jobs = queue(clock, budget=100)
+    jobs.take(sighting("a"))
+    explain(jobs, clock, 1, **PLAYING)
+    clock.now = 1070
+    assert jobs.next_job(0, **PLAYING) is None
+    clock.now = 1080
+    assert jobs.next_job(0, **PLAYING) == TriageJob("shrink", "a", 1099.0)
+
+
+def test_a_job_whose_worker_dies_is_not_done_again(clock):
+    jobs = queue(clock, workers=2)
+    jobs.take(sighting("a"))
+    jobs.next_job(0, **IDLE)
+    jobs.ended(0)
+    assert jobs.next_job(1, **AFTER) is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    (
+        triaged("unstable", sighting("a")),
+        triaged("unexplained", sighting("a"), reproduced=None),
+        explained(sighting("a")),
+    ),
+)
+def test_only_what_shows_again_without_a_cause_is_shrunk(clock, said):
+    jobs = queue(clock)
+    jobs.take(sighting("a"))
+    jobs.next_job(0, **AFTER)
+    jobs.take(said)
+    jobs.ended(0)
+    assert jobs.next_job(0, **AFTER) is None
+
+
+def test_the_terminal_learns_how_far_it_is(clock):
+    jobs = queue(clock)
+    for name in "abc":
+        jobs.take(sighting(name))
+    explain(jobs, clock, 1, **IDLE)
+    job = jobs.next_job(0, **IDLE)
+    assert job is not None
+    progress = jobs.progress(job)
+    assert (progress.doing, progress.number, progress.total) == ("explain", 2, 3)
