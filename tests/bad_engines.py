@@ -6,6 +6,7 @@ All but those that say so pass the smoke test: they do not count what they are a
 import ctypes
 import os
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -152,6 +153,30 @@ class KillsTheHarnessInTriage(Lies):
         super().open(location)
         if "triage" in Path(location).parts:
             kill_the_worker()
+
+
+class HangsInTriage(Lies):
+    """Lies, and takes a minute when a history is played again."""
+
+    def open(self, location: str) -> None:
+        super().open(location)
+        if "triage" in Path(location).parts:
+            time.sleep(60)
+
+
+class LiesOnce(Lies):
+    """Lies, but never when a history is played again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.again = False
+
+    def open(self, location: str) -> None:
+        super().open(location)
+        self.again = "triage" in Path(location).parts
+
+    def execute(self, operation: Operation, tag: str) -> Outcome:
+        return Reference.execute(self, operation, tag) if self.again else super().execute(operation, tag)
 
 
 class NeverUpdates(Honest):
