@@ -18,12 +18,14 @@ from conformance.events.types import EngineReady, EngineUnavailable, Event
 from delta_adapters.capabilities import Capabilities
 from delta_adapters.environments import EnvironmentProblem
 from delta_adapters.host_client import HostClient
-from delta_adapters.host_errors import HostError
+from delta_adapters.host_errors import AdapterBug, HostError
 from delta_adapters.registry import KNOWN, EngineSpec, prepare
+from delta_adapters.smoke import TABLE, TIMEOUT_VARIABLE, SmokeFailure, smoke
 
 NATIVE_TIMEOUT = 60.0
 JVM_TIMEOUT = 180.0
-TIMEOUT_VARIABLE = "CONFORMANCE_CALL_TIMEOUT"
+MOST_DEATHS_IN_A_ROW = 3  # restarts after which an engine has performed nothing; then it is given up
+MOST_DEATHS = 40  # restarts in all, in one worker
 
 
 @dataclass(slots=True)
@@ -35,6 +37,8 @@ class Engine:
     host: HostClient | None = None
     ready: bool = False  # it has been checked, or given up
     began: float = field(default_factory=time.monotonic)
+    deaths: int = 0
+    deaths_in_a_row: int = 0
 
     @property
     def name(self) -> str:
@@ -54,7 +58,10 @@ class Engine:
 
 
 class EnginePool:
-    """The host processes of all engines of one worker."""
+    """The host processes of all engines of one worker.
+
+    If `smoke_test` is set, an engine that fails the smoke test is one that can't run.
+    """
 
     def __init__(
         self,
@@ -62,8 +69,11 @@ class EnginePool:
         work: Path,
         emit: Callable[[Event], None],
         environment: Mapping[str, str] | None = None,
+        *,
+        smoke_test: bool = False,
     ) -> None:
         self._environment = environment
+        self._smoke_test = smoke_test
         self._work = work
         self._emit = emit
         self._engines = {str(spec): Engine(spec, runs_on_jvm(spec)) for spec in specs}
@@ -124,43 +134,81 @@ class EnginePool:
             return
         try:
             identity = engine.host.identity
-        except HostError as error:
-            self._give_up(engine, str(error))
+            if self._smoke_test:
+                self._smoke(engine.host)
+        except (HostError, SmokeFailure) as error:
+            self._give_up(engine, _why(error), broken=True)
             return
         engine.ready = True
         self._emit(
             EngineReady(
                 str(identity), identity.homepage, identity.issue_tracker, identity.compatible_with,
-                round(time.monotonic() - engine.began, 3),
+                round(time.monotonic() - engine.began, 3), str(engine.spec),
             )
         )  # fmt: skip
 
+    def _smoke(self, host: HostClient) -> None:
+        folder = self._work / "smoke" / host.work.name
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            smoke(host, folder / TABLE)
+        finally:
+            clear(folder)
+
     def _restart(self, engine: Engine) -> None:
         assert engine.host is not None  # noqa: S101 - the caller checked
+        engine.deaths += 1
+        engine.deaths_in_a_row = 1 if engine.host.answered else engine.deaths_in_a_row + 1
+        if engine.deaths_in_a_row >= MOST_DEATHS_IN_A_ROW or engine.deaths >= MOST_DEATHS:
+            often = f"its host ended {engine.deaths} times"
+            if engine.deaths_in_a_row >= MOST_DEATHS_IN_A_ROW:
+                often += f", the last {engine.deaths_in_a_row} times before it performed anything"
+            self._give_up(engine, f"{often}; the last time it {engine.host.last_end}")
+            return
         try:
             engine.host.restart().ready()
         except HostError as error:
-            self._give_up(engine, f"it does not start again: {error}")
+            self._give_up(engine, f"it does not start again: {_why(error)}")
 
-    def _give_up(self, engine: Engine, why: str) -> None:
+    def _give_up(self, engine: Engine, why: str, *, broken: bool = False) -> None:
         name = engine.name
         if engine.host is not None:
             engine.host.kill()
         engine.host, engine.ready = None, True
-        cure = "`conformance doctor` says what is missing on this machine."
-        self._emit(EngineUnavailable(name, why, cure))
+        cure = "`conformance doctor --smoke` starts each engine, and says what is missing on this machine."
+        if broken:
+            cure = f"`python -m delta_adapters.smoke {engine.spec}` repeats the test alone."
+        self._emit(EngineUnavailable(name, why, cure, broken=broken))
 
 
-def available_engines(specs: Sequence[EngineSpec], emit: Callable[[Event], None]) -> list[EngineSpec]:
-    """Return the engines that can run on this machine; emit an event for each that can't."""
+def _why(error: HostError | SmokeFailure) -> str:
+    """What is wrong with an engine that does not start, or that fails the smoke test."""
+    match error:
+        case AdapterBug():
+            return f"asked to {error.last_operation}, its adapter raises {error.type}: {error.message}"
+        case HostError():
+            said = " ".join(error.stderr_tail.split()[-40:])
+            tail = f". Its stderr ends with: {said}" if said else ", and its stderr is empty"
+            return f"asked to {error.last_operation}, its host {error.what}{tail}"
+    return str(error)
+
+
+def available_engines(
+    specs: Sequence[EngineSpec], emit: Callable[[Event], None], *, asked: bool = False
+) -> list[EngineSpec]:
+    """Return the engines that can run on this machine; emit an event for each that can't.
+
+    `asked` says that the user named these engines. Then none is returned if one of them can't run.
+    """
     available = []
     for spec in specs:
         availability = prepare(spec)
         if availability:
             available.append(spec)
         else:
-            emit(EngineUnavailable(str(spec), availability.why, availability.cure))
-    return available
+            broken = availability.broken
+            emit(EngineUnavailable(str(spec), availability.why, availability.cure, asked, broken))
+    return available if len(available) == len(specs) or not asked else []
 
 
 def call_timeout(*, on_jvm: bool) -> float:

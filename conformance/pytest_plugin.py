@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from conformance.options import RunOptions
     from conformance.planning.plan import Plan
     from conformance.pytest_suites.session import PytestRun
+    from conformance.reporting.results import Results
 
 PLAN = pytest.StashKey["Plan"]()
 RESULTS = pytest.StashKey["list[str]"]()
@@ -29,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options. All begin with `--conformance-`, so that they collide with no other plugin."""
     group = parser.getgroup("conformance", "conformance of Delta Lake implementations")
     group.addoption(
-        "--conformance-engine", action="append", default=[], metavar="NAME[@VERSION]",
+        "--conformance-engine", action="append", default=[], metavar="NAME[@VERSION|@PATH]",
         help="an engine to test; again for more (default: all that can run here)",
     )  # fmt: skip
     group.addoption(
@@ -75,14 +76,22 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(scope="session")
 def conformance_session(request: pytest.FixtureRequest) -> Iterator[PytestRun]:
     """The run: it starts the engines once, records all events, and writes the reports at the end."""
-    from conformance.pytest_suites.session import PytestRun  # noqa: PLC0415
+    from conformance.pytest_suites.session import EngineUnusable, PytestRun  # noqa: PLC0415
     from conformance.reporting.run_folder import new_run_folder  # noqa: PLC0415
 
     config = request.config
     folder = new_run_folder(config.getoption("conformance_out"))
-    session = PytestRun(_options(config, folder), _plan(config))
+    try:
+        session = PytestRun(_options(config, folder), _plan(config))
+    except EngineUnusable as error:
+        _keep_results(config, error.results, folder)
+        pytest.exit(f"conformance: {error}", returncode=error.results.outcome.exit)
     yield session
-    results = session.close()
+    _keep_results(config, session.close(), folder)
+
+
+def _keep_results(config: pytest.Config, results: Results, folder: Path) -> None:
+    """Keep the lines that the end of the session shows."""
     config.stash[RESULTS] = [
         (
             f"{results.outcome.verdict}: {sum(suite.steps for suite in results.suites)} steps, "

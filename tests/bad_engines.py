@@ -1,8 +1,12 @@
-"""Engines that fail in the middle of a run, each in one way. They are honest until their fatal operation."""
+"""Engines that fail in the middle of a run, each in one way. They are honest until their fatal operation.
+
+All but those that say so pass the smoke test: they do not count what they are asked at its table.
+"""
 
 import ctypes
 import os
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +15,7 @@ import pyarrow as pa
 
 from delta_adapters.contract import Answer, Identity, Query
 from delta_adapters.reference import Reference
+from delta_adapters.smoke import TABLE
 from delta_models.operations import Append, Operation
 from delta_models.outcomes import Committed, Outcome
 
@@ -23,6 +28,11 @@ class Honest(Reference):
     def __init__(self) -> None:
         super().__init__()
         self.calls = 0
+        self.tested = False
+
+    def open(self, location: str) -> None:
+        self.tested = Path(location).name == TABLE
+        super().open(location)
 
     @property
     def identity(self) -> Identity:
@@ -31,8 +41,8 @@ class Honest(Reference):
         )
 
     def execute(self, operation: Operation, tag: str) -> Outcome:
-        self.calls += 1
-        if self.calls == FATAL:
+        self.calls += not self.tested
+        if self.calls == FATAL and not self.tested:
             self.fatal()
         return super().execute(operation, tag)
 
@@ -78,7 +88,7 @@ class AnswersNonsense(Honest):
 
     def execute(self, operation: Operation, tag: str) -> Outcome:
         outcome = super().execute(operation, tag)
-        return "went well" if self.calls == FATAL else outcome  # type: ignore[return-value]
+        return "went well" if self.calls == FATAL and not self.tested else outcome  # type: ignore[return-value]
 
 
 class TextForNumbers(Honest):
@@ -86,7 +96,7 @@ class TextForNumbers(Honest):
 
     def read(self, read: Query) -> Answer | Outcome:
         answer = super().read(read)
-        if not isinstance(answer, Answer):
+        if self.tested or not isinstance(answer, Answer):
             return answer
         columns = [pa.array(["?"] * answer.table.num_rows) for _ in answer.table.column_names]
         return Answer(pa.table(columns, names=answer.table.column_names), answer.version)
@@ -104,8 +114,35 @@ class Lies(Honest):
     """Reports `committed` for an append, and appends nothing."""
 
     def execute(self, operation: Operation, tag: str) -> Outcome:
-        if isinstance(operation, Append) and operation.rows.rows:
+        if isinstance(operation, Append) and operation.rows.rows and not self.tested:
             return Committed()
+        return super().execute(operation, tag)
+
+
+class FailsSmoke(Honest):
+    """Reads no rows, ever."""
+
+    def read(self, read: Query) -> Answer | Outcome:
+        answer = super().read(read)
+        return Answer(answer.table.slice(0, 0), answer.version) if isinstance(answer, Answer) else answer
+
+
+class DiesAtEveryTable(Honest):
+    """Passes the smoke test, and dies whenever it opens another table."""
+
+    def open(self, location: str) -> None:
+        super().open(location)
+        if not self.tested:
+            os.write(2, b"no memory for a table\n")
+            os._exit(9)
+
+
+class DiesAtEveryAppend(Honest):
+    """Creates tables, and dies at each append of rows."""
+
+    def execute(self, operation: Operation, tag: str) -> Outcome:
+        if isinstance(operation, Append) and not self.tested:
+            os._exit(9)
         return super().execute(operation, tag)
 
 
@@ -116,6 +153,30 @@ class KillsTheHarnessInTriage(Lies):
         super().open(location)
         if "triage" in Path(location).parts:
             kill_the_worker()
+
+
+class HangsInTriage(Lies):
+    """Lies, and takes a minute when a history is played again."""
+
+    def open(self, location: str) -> None:
+        super().open(location)
+        if "triage" in Path(location).parts:
+            time.sleep(60)
+
+
+class LiesOnce(Lies):
+    """Lies, but never when a history is played again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.again = False
+
+    def open(self, location: str) -> None:
+        super().open(location)
+        self.again = "triage" in Path(location).parts
+
+    def execute(self, operation: Operation, tag: str) -> Outcome:
+        return Reference.execute(self, operation, tag) if self.again else super().execute(operation, tag)
 
 
 class NeverUpdates(Honest):

@@ -130,6 +130,7 @@ def ensure_environment(spec: EngineSpec) -> Path:
         with _locked(folder.with_name(f"{folder.name}.lock")):
             if not _ready(folder, requirements):
                 shutil.rmtree(folder, ignore_errors=True)  # half-made by a run that was stopped
+                _say(f"{spec}: making an environment for it, once, in {folder}")
                 _make(folder, requirements, spec)
     except OSError as error:
         raise EnvironmentProblem(
@@ -314,6 +315,10 @@ def _problem(output: str, spec: EngineSpec) -> EnvironmentProblem:
 
 def _last_lines(output: str) -> str:
     return " ".join(output.splitlines()[-2:])[-400:]
+
+
+def _say(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)  # noqa: T201 - all that a user sees of a long wait
 
 
 @contextlib.contextmanager

@@ -79,6 +79,8 @@ class HostClient:
         self.spec = spec
         self.work = work
         self.last_operation = ""
+        self.answered = 0  # operations and reads that this host process has answered
+        self.last_end = ""  # how the host failed last, in a few words
         self._launch = launch
         self._environment = environment
         self._log_cap = log_cap
@@ -198,6 +200,7 @@ class HostClient:
         self.kill()
         self._identity = self._capabilities = None
         self.last_operation = ""
+        self.answered = 0
         self._begin()
         return self
 
@@ -290,11 +293,13 @@ class HostClient:
             self._fail_garbage(f"an answer to request {frame.header.get('id')!r}, request {number} was asked")
         self._in_flight = None
         if "bug" in frame.header:
+            self.last_end = f"reported a bug of its adapter, {frame.header['bug'].get('type')}"
             raise AdapterBug(self._name, frame.header["bug"], self.last_operation, self.stderr_tail())
         return frame
 
     def _finish_execute(self, number: int, deadline: float, timeout: float) -> Reply:
         header = self._receive(number, deadline, timeout).header
+        self.answered += 1
         try:
             return Reply(decode(header["outcome"]), float(header["seconds"]))
         except (KeyError, TypeError, CodecError) as error:
@@ -302,6 +307,7 @@ class HostClient:
 
     def _finish_read(self, number: int, deadline: float, timeout: float) -> ReadReply:
         frame = self._receive(number, deadline, timeout)
+        self.answered += 1
         header = frame.header
         try:
             if not frame.parts:
@@ -323,15 +329,19 @@ class HostClient:
         A host that lives on without its end of the pipe is of no use, so it is killed as well.
         """
         ended = self.kill()
-        raise HostDied(self._name, ended.exit, self.last_operation, self.stderr_tail()) from error
+        self._fail(HostDied(self._name, ended.exit, self.last_operation, self.stderr_tail()), error)
 
     def _fail_hung(self, timeout: float, error: Exception) -> NoReturn:
         self.kill()
-        raise HostHung(self._name, timeout, self.last_operation, self.stderr_tail()) from error
+        self._fail(HostHung(self._name, timeout, self.last_operation, self.stderr_tail()), error)
 
     def _fail_garbage(self, detail: str, error: Exception | None = None) -> NoReturn:
         self.kill()
-        raise HostGarbage(self._name, detail, self.last_operation, self.stderr_tail()) from error
+        self._fail(HostGarbage(self._name, detail, self.last_operation, self.stderr_tail()), error)
+
+    def _fail(self, failure: HostError, cause: Exception | None) -> NoReturn:
+        self.last_end = f"{failure.what} in {self.last_operation}"
+        raise failure from cause
 
 
 def _of_build(identity: Identity, build: str) -> Identity:

@@ -45,11 +45,15 @@ class EngineSpec:
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether an engine can run here. If not: the reason, and the command that changes that."""
+    """Whether an engine can run here. If not: the reason, and the command that changes that.
+
+    `broken` says that what was asked for does not exist or does not work, on this machine or on any.
+    """
 
     available: bool
     why: str = ""
     cure: str = ""
+    broken: bool = False
 
     def __bool__(self) -> bool:
         return self.available
@@ -206,10 +210,19 @@ def availability(engine: str | EngineSpec) -> Availability:
 
 
 def prepare(engine: str | EngineSpec) -> Availability:
-    """Fetch what an engine needs once, report that on stderr, and return whether the engine can run."""
+    """Fetch and make what an engine needs once, report that on stderr, and return whether the engine can run."""
     spec = parse_engine(engine) if isinstance(engine, str) else engine
     result = availability(spec)
-    if not result or spec.name != "delta-spark":
+    if not result:
+        return result
+    from delta_adapters import environments  # noqa: PLC0415 - it imports this module
+
+    try:
+        environments.launch_of(spec)
+    except environments.EnvironmentProblem as error:
+        broken = isinstance(error, environments.NoSuchBuild)
+        return Availability(available=False, why=str(error), broken=broken)
+    if spec.name != "delta-spark":
         return result
     from delta_adapters.delta_spark.jars import JarsError, resolve  # noqa: PLC0415 - only delta-spark needs it
 

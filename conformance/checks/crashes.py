@@ -108,14 +108,14 @@ def _check_next_write(observation: Observation) -> Iterator[Checked]:
 
 
 def _check_vacuum(observation: Observation, vacuum: Vacuum, fault_context: FaultContext) -> Iterator[Checked]:
-    """Judge that a vacuum keeps orphaned files within the retention, and removes older ones."""
-    if isinstance(observation.outcome, Rejected | Unknown):
-        return
+    """Judge that a vacuum keeps orphaned files within the retention, and removes older ones if it ran to its end."""
     hours = file_retention(observation.model) if vacuum.retention_hours is None else vacuum.retention_hours
     young = [orphan for orphan in fault_context.left_over if orphan.hours < hours]
     if young:
         lost = [f"{orphan.path} after {orphan.hours} hours" for orphan in young if not orphan.there]
         yield checked("crash.left-overs-kept", f"deleted: {', '.join(lost)}" if lost else None)
+    if fault_context.fault is not None or isinstance(observation.outcome, Rejected | Unknown):
+        return
     old = [orphan for orphan in fault_context.left_over if orphan.hours >= hours]
     if old and not vacuum.lite:
         there = [f"{orphan.path} after {orphan.hours} hours" for orphan in old if orphan.there]

@@ -26,11 +26,12 @@ from delta_models.concurrency.serializability import find_anomaly, find_explanat
 from delta_models.log import LogError, Snapshot, paths
 from delta_models.operations import Append, Read, ReadStream, SetProperties, Vacuum
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown
-from delta_models.requirements import Checked, checked
-from delta_models.values import Rows
+from delta_models.requirements import Checked, Violation, checked
+from delta_models.values import Rows, bag
 from delta_models.wire_names import name_of
 
 JUDGES = judged_by(CheckName.RACES)
+_READ_AT = "the read at place "  # in `where` of a violation
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ def _check_states(
         )
     if difference is None and race.isolation == SERIALIZABLE and len(committed) > 1:
         yield from _check_serializable(race, committed, states)
-    yield from _check_reads(race)
+    yield from _check_reads(observation, race, states)
 
 
 def _check_conflicts(race: RaceObservation) -> Iterator[Checked]:
@@ -209,20 +210,61 @@ def _check_serializable(
     yield checked("race.serializable", None if serial else problem)
 
 
-def _check_reads(race: RaceObservation) -> Iterator[Checked]:
-    """A reader in the race must get a state that the operations committed before its answer explain."""
+def place_of_read(violation: Violation) -> int | None:
+    """Return the place in the race of the read that a violation is about; None if it is about no read."""
+    _, found, place = violation.where.partition(_READ_AT)
+    return int(place) if found else None
+
+
+def _check_reads(observation: Observation, race: RaceObservation, states: _States) -> Iterator[Checked]:
+    """A reader in the race must get a state that was committed.
+
+    Mostly the operations committed before its answer explain the state. If the writers left what no order of them
+    explains, the reader may have got that: it answers for what is in the log, not for what should be.
+    """
     for place, rows in race.seen.items():
         published = [
             CompletedOperation(operation, race.owners[index])
             for index, operation in enumerate(race.operations)
             if index in race.published[place] and not isinstance(race.outcomes[index], Rejected | NoChange)
         ]
-        is_state = find_anomaly(race.model_history, published, rows) is None
+        is_state = find_anomaly(race.model_history, published, rows) is None or any(
+            _are_same(rows, committed) for committed in _newest_versions(observation, race, states, place)
+        )
         problem = (
             f"{len(rows)} rows were read when {operation_names(published)} had been committed,"
             " which are no such state"
         )
-        yield checked("race.no-dirty-read", None if is_state else problem)
+        yield checked("race.no-dirty-read", None if is_state else problem, f"{_READ_AT}{place}")
+
+
+def _newest_versions(
+    observation: Observation, race: RaceObservation, states: _States, place: int
+) -> Iterator[Rows]:
+    """Yield the rows of the versions that may have been the newest when a reader had its answer.
+
+    Every writer of that version and of earlier ones had published something then, every writer of later ones had not
+    published all.
+    """
+    writing = [
+        index
+        for index, operation in enumerate(race.operations)
+        if not isinstance(operation, Read | ReadStream)
+    ]
+    early = {race.owners[index] for index in writing if index in race.published[place]}
+    late = {race.owners[index] for index in writing if index not in race.published[place]}
+    authors = [race.authors.get(commit.version) for commit in observation.commits]
+    for index, rows in enumerate(states.versions):
+        if all(author is None or author in early for author in authors[: index + 1]) and all(
+            author is None or author in late for author in authors[index + 1 :]
+        ):
+            yield rows
+
+
+def _are_same(rows: Rows, others: Rows) -> bool:
+    return rows.schema.names == others.schema.names and bag(rows.schema, rows.rows) == bag(
+        others.schema, others.rows
+    )
 
 
 CHECK = Check(CheckName.RACES, JUDGES, check)

@@ -58,6 +58,7 @@ FAULT_CHECKS: tuple[Check, ...] = (
     log_validity.CHECK,
     statistics.CHECK,
     checkpoints.CHECK,
+    vacuum.CHECK,
     crashes.CHECK,
     reads.CHECK,
 )

@@ -1,4 +1,8 @@
-"""Do added rows keep the rules that the table declares: CHECK constraints, invariants, generated columns?"""
+"""Do added rows keep the rules that the table declares: CHECK constraints, invariants, generated columns?
+
+Their expressions mean what they mean in the session that wrote the rows, so its time zone counts. A step may rewrite
+rows of earlier sessions as they are: such a row keeps a rule if it does so in one of their zones.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +19,8 @@ from delta_models.requirements import Checked, checked
 from delta_models.sql import SqlError
 from delta_models.table.generated_columns import (
     CONSTRAINT,
-    find_broken_generation,
     generated_columns,
+    generation_test,
     metadata_rules,
 )
 from delta_models.values import Row
@@ -34,33 +38,40 @@ def check(observation: Observation, _recorder: CheckRecorder) -> Iterator[Checke
         if after is None or not commit.adds:
             continue
         try:
-            yield from _check_constraints(observation.reader, after, commit)
-            yield from _check_generated(observation.reader, after, commit)
+            yield from _check_constraints(observation, after, commit)
+            yield from _check_generated(observation, after, commit)
         except (LogError, SqlError, NotEvaluable, EvaluationError, KeyError):
             continue  # other checks report files that cannot be read; the model does not know every expression
 
 
-def _check_constraints(reader: LogReader, after: Snapshot, commit: Commit) -> Iterator[Checked]:
+def _check_constraints(observation: Observation, after: Snapshot, commit: Commit) -> Iterator[Checked]:
     properties = tuple(
         (key, text)
         for key, text in after.properties.items()
         if key.startswith(CONSTRAINT) and QUOTE not in text
     )
-    rules = metadata_rules(after.schema, properties)
-    if not rules:
+    rules_by_zone = [metadata_rules(after.schema, properties, zone) for zone in observation.zones]
+    if not any(rules_by_zone):
         return
-    rows = _added_rows(reader, after, commit)
-    for index, (name, condition) in enumerate(rules):
-        holds = compile_expression(condition, after.schema)
-        broken = [row for row in rows if holds(row) is not True]
+    rows = _added_rows(observation.reader, after, commit)
+    for index, rules in enumerate(zip(*rules_by_zone, strict=True)):
+        name = rules[0][0]
+        tests = [
+            compile_expression(condition, after.schema, zone)
+            for (_, condition), zone in zip(rules, observation.zones, strict=True)
+        ]
+        broken = [row for row in rows if all(holds(row) is not True for holds in tests)]
         rule = "rules.constraints-hold" if index < len(properties) else "rules.invariants-hold"
         yield checked(rule, f"{name}: {broken[:SHOWN]}" if broken else None, commit.name)
 
 
-def _check_generated(reader: LogReader, after: Snapshot, commit: Commit) -> Iterator[Checked]:
+def _check_generated(observation: Observation, after: Snapshot, commit: Commit) -> Iterator[Checked]:
     if not generated_columns(after.schema):
         return
-    name = find_broken_generation(after.schema, _added_rows(reader, after, commit))
+    rows = _added_rows(observation.reader, after, commit)
+    tests = [generation_test(after.schema, zone) for zone in observation.zones]
+    broken = ([broken_column(row) for broken_column in tests] for row in rows)
+    name = next((names[0] for names in broken if all(names)), None)
     problem = f"{name} holds something else than what it is generated from" if name else None
     yield checked("rules.generated-columns-hold", problem, commit.name)
 

@@ -1,7 +1,7 @@
 """Does a vacuum keep every file that a version within the retention refers to?
 
-The model says which versions are within the retention, by the hours that the history let pass. A vacuum may delete
-the other files, but need not.
+The model says which versions are within the retention, by the hours that the history let pass and by all vacuums so
+far. A vacuum may delete the other files, but need not.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ def check(observation: Observation, _recorder: CheckRecorder) -> Iterator[Checke
     versions = sorted(
         {observation.versions[step] for step in observation.retained if step in observation.versions}
     )
-    recent = {observation.versions[step] for step in observation.recent if step in observation.versions}
+    makers: dict[int, int] = {}  # the first step that led to a version wrote its change data
+    for step, version in sorted(observation.versions.items()):
+        makers.setdefault(version, step)
+    recent = {version for version, step in makers.items() if step in observation.recent}
     exists = functools.cache(Path.exists)  # most files are in most versions
     for version in versions:
         try:

@@ -28,8 +28,8 @@ engine does wrong; or what was found, step by step.
 
   REQUIREMENT    an id such as log.remove-names-live-file, or an area such as log: all of it
   CAUSE          the id of a cause such as delta-rs-empty-partition-text
-  FINGERPRINT    eight digits such as 9f3c21aa, looked up in conformance-results; or the folder of a
-                 finding
+  FINGERPRINT    eight digits such as 9f3c21aa, looked up in conformance-results and among the
+                 known causes; or the folder of a finding
 """
 
 CLASSES = {

@@ -46,9 +46,9 @@ What is tested:
                             (again, streams), or plain; again for more; a wrong name lists all.
                             A part of a profile has no core: inconclusive at best
   --storage NAME            where the tables are: local
-  --baseline FILE           the summary.json of an earlier run: what it found counts as known, on
-                            any seed, machine and version
-  --deviations DIR          causes of your own, added to the known ones: docs/writing-a-cause.md
+  --baseline FILE           the summary.json of an earlier run: what it found counts as known,
+                            on any seed, machine and version
+  --deviations DIR          causes of your own beside the known ones (docs/writing-a-cause.md)
 
 How much:
   --budget TIME             a ceiling (90s, 4m, 1h30m); reached early, the run is inconclusive

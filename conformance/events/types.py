@@ -41,7 +41,10 @@ class EvidenceThreshold:
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """The header: the command, the engines, the plan and the machine (processor, cores, memory and system, as text)."""
+    """The header: the command, the engines, the plan and the machine (processor, cores, memory and system, as text).
+
+    `asked` are the engines that the user named, as `engines` lists them; it is empty if the default ones run.
+    """
 
     format: int
     harness: str
@@ -57,26 +60,37 @@ class RunStarted:
     core: tuple[EvidenceThreshold, ...] = ()
     plan: tuple[PlannedSuite, ...] = ()
     budget: float | None = None
+    asked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class EngineReady:
-    """An engine runs and passed its smoke test; `seconds` is what its start took."""
+    """An engine runs and passed its smoke test; `seconds` is what its start took.
+
+    `spec` are the words of the command line that named it.
+    """
 
     engine: str
     homepage: str = ""
     issue_tracker: str = ""
     compatible_with: tuple[str, ...] = ()
     seconds: float = 0.0
+    spec: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class EngineUnavailable:
-    """An engine of this run can't run on this machine; `cure` is the line that mends it."""
+    """An engine of this run can't run, or no longer; `cure` is the line that mends it.
+
+    `asked` says that the user named it, and that the run ended because of it. `broken` says that it does not exist or
+    does not work, so no other machine would help.
+    """
 
     engine: str
     why: str
     cure: str = ""
+    asked: bool = False
+    broken: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,13 +326,17 @@ class Triaging:
 
 @dataclass(frozen=True, slots=True)
 class EngineLost:
-    """A host died or hung by itself; `restarted` says whether it goes on."""
+    """A host died or hung by itself; `restarted` says whether it goes on.
+
+    `times` sums up what happened in the same way again.
+    """
 
     engine: str
     how: str
     operation: str = ""
     stderr_tail: str = ""
     restarted: bool = False
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, tzinfo
 from pathlib import Path
 
 from conformance.checks import run_log_checks
@@ -117,6 +118,7 @@ class TableSession:
         self._annotate = annotate
         self._violations = ViolationDeduplicator()
         self._addresses = 0
+        self._zones: dict[str, tzinfo] = {}  # of the engines' sessions
 
     @property
     def folder(self) -> Path:
@@ -235,6 +237,7 @@ class TableSession:
         else:
             reached = with_generated_values(branch, log.snapshot, log.reader)
         self.model_history = self.model_history.after(operation, reached)
+        self._zones[writer.engine] = self.model_history.zone
         observed = replace(
             observed,
             branch=branch,
@@ -248,6 +251,15 @@ class TableSession:
         if self._annotate is not None or isinstance(operation, Vacuum):
             return self._annotated(observed)
         return observed
+
+    def expect_of(self, engine_session: EngineSession, operation: Operation) -> Expectation:
+        """The outcomes that an operation may have now in this engine's session, which has a time zone of its own."""
+        self.model_history = self.model_history.in_zone(self._zones.get(engine_session.engine, UTC))
+        return self.model_history.expect(operation)
+
+    def forget_zones(self) -> None:
+        """Note that the engines' sessions are new, or were at another table: their time zone is UTC again."""
+        self._zones.clear()
 
     def resolve(self, operation: Operation) -> Operation | None:
         """The operation with states as versions of this table; None if it names a state that the table never had."""
@@ -292,6 +304,7 @@ class TableSession:
             wrote=wrote,
             fault_context=fault_context,
             race=race,
+            zones=tuple(dict.fromkeys((self.model_history.zone, *self.model_history.zones))),
         )
 
     def judge_failure(
@@ -357,7 +370,7 @@ class TableSession:
             observation = replace(
                 observation,
                 retained=self.model_history.readable_steps(),
-                recent=self.model_history.steps_newer_than(observation.operation),
+                recent=self.model_history.recorded_steps(),
             )
         return observation if self._annotate is None else self._annotate(observation)
 
@@ -378,7 +391,7 @@ class PendingOperation:
         reply = self.answer.collect()
         if isinstance(reply, HostFailure):
             return [table.judge_failure(self.engine_session, reply, operation, self.performed_by)], None
-        expectation = table.model_history.expect(operation)
+        expectation = table.expect_of(self.engine_session, operation)
         answers = submit_query_to_all(table.readers, Read(), table.log.snapshot)
         return [], PendingOutcome(self, reply.outcome, expectation, answers)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,7 @@ class RaceObservation:
     `published` are the operations that had published their commit when that reader had its answer, while all writers
     stood still. `failures` say why the race did not go as scheduled, if it did not. `isolation` is the level that the
     table asks for, as far as all writers promise it. `timeline` is which operation passed which gate, in order.
+    `authors` are the writers that gave the new versions their names.
     """
 
     model_history: ModelHistory
@@ -98,6 +100,7 @@ class RaceObservation:
     failures: tuple[str, ...] = ()
     isolation: str = SERIALIZABLE
     timeline: tuple[tuple[int, str], ...] = ()
+    authors: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +137,4 @@ class Observation:
     recent: tuple[int, ...] = ()
     fault_context: FaultContext | None = None
     race: RaceObservation | None = None
+    zones: tuple[tzinfo, ...] = (UTC,)

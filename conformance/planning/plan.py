@@ -16,6 +16,7 @@ from itertools import zip_longest
 from conformance.events.types import EvidenceThreshold, PlannedSuite
 from conformance.histories import HISTORIES, Chunk
 from conformance.options import RunOptions
+from conformance.planning.asked_engines import with_asked_engines
 from conformance.planning.profile import PlanError, Profile, SuitePlan, load_profile
 from delta_adapters.registry import KNOWN, EngineSpec, engine_names, parse_engine
 
@@ -76,15 +77,17 @@ def default_engines() -> tuple[str, ...]:
 
 def plan_run(options: RunOptions) -> Plan:
     """Plan a run by its options. Raises PlanError and UnknownEngine."""
-    return make_plan(
+    specs = engine_specs(options)
+    plan = make_plan(
         load_profile(options.profile),
         options.seed,
-        engines=tuple(dict.fromkeys(spec.name for spec in engine_specs(options))),
+        engines=tuple(dict.fromkeys(spec.name for spec in specs)),
         suites=options.suites,
         tables=options.tables,
         examples=options.examples,
         steps=options.steps,
     )
+    return replace(plan, chunks=with_asked_engines(plan.chunks, specs if options.engines else ()))
 
 
 def make_plan(

@@ -5,13 +5,21 @@ from __future__ import annotations
 import tempfile
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
-from conformance.engine_pool import available_engines
-from conformance.events.types import EngineReady, Event, FindingFound, FindingTriaged, HarnessFault
+from conformance.engine_pool import available_engines, runs_on_jvm
+from conformance.events.types import (
+    EngineLost,
+    EngineReady,
+    EngineUnavailable,
+    Event,
+    FindingFound,
+    FindingTriaged,
+    HarnessFault,
+)
 from conformance.findings.recorder import FindingRecorder
 from conformance.histories import Chunk
 from conformance.options import RunOptions
@@ -23,6 +31,7 @@ from conformance.reporting.text import plural
 from conformance.runner.chunk import play_chunk
 from conformance.runner.context import open_suite_context
 from conformance.runner.header import run_header
+from conformance.runner.losses import LossSummary
 from conformance.runner.triage_jobs import triage_jobs
 from delta_adapters.deviations import all_causes
 
@@ -59,6 +68,14 @@ class ChunkReport:
             pytest.fail("\n".join(lines), pytrace=False)
 
 
+class EngineUnusable(Exception):
+    """An engine that the user named can't be tested. Carries the results of the run, which has ended."""
+
+    def __init__(self, results: Results) -> None:
+        super().__init__("\n".join(results.outcome.reasons))
+        self.results = results
+
+
 def fails_a_run(sighting: FindingFound, triaged: FindingTriaged, *, strict: bool) -> bool:
     """Whether a sighting fails a run: it is not known, and the engine has to keep the requirement."""
     if triaged.state == "known":
@@ -79,9 +96,12 @@ class PytestRun:
     """One run inside pytest, from its header to its reports; `close` ends it."""
 
     def __init__(self, options: RunOptions, plan: Plan) -> None:
+        """Start the engines. Raises EngineUnusable if one that the user named can't be tested."""
         self._options = options
         self._recorder = Recorder(options.folder)
         self._chunk_report: ChunkReport | None = None
+        self._playing = False
+        self._losses = LossSummary()
         self._triaged: dict[str, FindingTriaged] = {}
         self._strict: set[str] = set()
         self._shrinking_left = plan.profile.shrinking
@@ -89,7 +109,10 @@ class PytestRun:
         emit = self._recorder.bus.emit
         specs = engine_specs(options)
         emit(run_header(options, specs, plan))
-        available = available_engines(specs, emit)
+        available = available_engines(specs, emit, asked=bool(options.engines))
+        if options.engines and not available:
+            raise EngineUnusable(self._recorder.finish())
+        asked = tuple(map(str, available)) if options.engines else ()
         causes = all_causes(options.deviations)
         with ExitStack() as stack:
             self._work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="conformance-")))
@@ -97,16 +120,20 @@ class PytestRun:
                 open_suite_context(
                     available,
                     FindingRecorder(options.folder, causes),
-                    emit,
+                    self._emit_engine,
                     self._work,
                     is_over=lambda: False,
-                    start_heavy=False,
+                    start_heavy=any(map(runs_on_jvm, available)) and bool(asked),
+                    asked=asked,
                 )
             )
             self._triage = stack.enter_context(
                 triage_jobs(self._context, options.folder, self._work, causes, options.known)
             )
             self._stack = stack.pop_all()
+        self._playing = True
+        if any(self._context.engine_pool.engines[name].host is None for name in asked):
+            raise EngineUnusable(self.close())
 
     def play(self, chunk: Chunk) -> ChunkReport:
         """Play a chunk with all engines of the session, and triage what it shows."""
@@ -122,7 +149,16 @@ class PytestRun:
     def close(self) -> Results:
         """Stop the engines, judge the run and write its reports."""
         self._stack.close()
+        for loss in self._losses.rest():
+            self._recorder.bus.emit(loss)
         return self._recorder.finish()
+
+    def _emit_engine(self, event: Event) -> None:
+        """Emit an event of the engines. The run ends if one that the user named can't run before anything is played."""
+        if isinstance(event, EngineUnavailable) and self._options.engines and not self._playing:
+            event = replace(event, asked=True)
+        if not isinstance(event, EngineLost) or self._losses.is_first(event):
+            self._recorder.bus.emit(event)
 
     def _judge(self, report: ChunkReport, sighting: FindingFound) -> None:
         """Triage a sighting once in the session. It fails the test of each chunk that shows it, if it fails a run."""

@@ -16,6 +16,7 @@ from conformance.events import types
 from conformance.events.types import DeclaredClaim, Event, EvidenceThreshold, FindingFound
 from conformance.reporting.claims import Claim, ClaimSetting, EvidenceTotals, SettingEvidence, verdict_of
 from conformance.reporting.exit_status import decide_exit
+from conformance.reporting.participation import not_played
 from conformance.reporting.results import EngineResult, Results, SuiteResult
 from conformance.reporting.sightings import Sightings
 from delta_adapters.engine_id import EngineId
@@ -102,6 +103,7 @@ class ResultAggregator:
             ready=tuple(self._ready.values()),
             faults=tuple(fault.message for fault in self._all(types.HarnessFault)),
             problems=tuple(self._problems),
+            not_played=tuple(self._not_played()),
             budget_spent=bool(self._all(types.BudgetSpent)),
             interrupted=bool(self._all(types.Interrupted)),
         )
@@ -165,6 +167,10 @@ class ResultAggregator:
     def _all(self, kind: type[Kind]) -> list[Kind]:
         return [other for other in self._others if isinstance(other, kind)]
 
+    def _not_played(self) -> Iterator[str]:
+        histories = {name: suite.histories.values() for name, suite in self._suites.items()}
+        return not_played(self._runs, self._ready.values(), histories, self._all(types.Note))
+
     def _engines(self) -> Iterator[EngineResult]:
         operations: Counter[str] = Counter()
         seconds: dict[str, float] = {}
@@ -172,16 +178,22 @@ class ResultAggregator:
             operations.update(history.operations)
             for engine, spent in history.engine_seconds.items():
                 seconds[engine] = seconds.get(engine, 0.0) + spent
-        lost = Counter(loss.engine for loss in self._all(types.EngineLost))
+        lost: Counter[str] = Counter()
+        for loss in self._all(types.EngineLost):
+            lost[loss.engine] += loss.times
         for engine, ready in self._ready.items():
             identity = EngineId.parse(engine)
+            given_up = self._unavailable.get(engine)
             yield EngineResult(
-                identity.name, identity.version, "tested", operations=operations[engine],
+                identity.name, identity.version, "tested",
+                given_up.why if given_up else None, given_up.cure if given_up else "", operations=operations[engine],
                 engine_seconds=round(seconds.get(engine, 0.0), 3), start_seconds=ready.seconds,
                 compatible_with=ready.compatible_with, homepage=ready.homepage, issue_tracker=ready.issue_tracker,
                 lost=lost[engine],
             )  # fmt: skip
         for engine, unavailable in self._unavailable.items():
+            if engine in self._ready:
+                continue
             identity = EngineId.parse(engine)
             yield EngineResult(
                 identity.name, identity.version, "unavailable", unavailable.why, unavailable.cure

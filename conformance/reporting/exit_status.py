@@ -55,6 +55,7 @@ def decide_exit(
     unavailable: Sequence[EngineUnavailable] = (),
     faults: Sequence[str] = (),
     problems: Sequence[str] = (),
+    not_played: Sequence[str] = (),
     budget_spent: bool = False,
     interrupted: bool = False,
 ) -> ExitStatus:
@@ -68,20 +69,34 @@ def decide_exit(
         unavailable: the engines that should have run.
         faults: the faults of the harness.
         problems: what the recordings lack.
+        not_played: what the user asked for and the run did not play. It is said first, whatever the exit code is.
         budget_spent: whether the budget cut the plan short.
         interrupted: whether a person stopped the run.
     """
+    unusable = [event for event in unavailable if event.asked]
+    if unusable and not interrupted:
+        code = FAULT if any(event.broken for event in unusable) else INCONCLUSIVE
+        return ExitStatus(code, tuple(_unusable(event) for event in unusable))
     by_exit = {
         FAULT: [*faults, *_wrong_rules(findings)],
         VIOLATED: list(dict.fromkeys(_violations(claims, findings, ready))),
-        INCONCLUSIVE: [*problems, *_gaps(claims, unavailable, budget_spent=budget_spent)],
+        INCONCLUSIVE: [*problems, *_gaps(claims, unavailable, ready, budget_spent=budget_spent)],
     }
-    reasons = tuple(reason for code in by_exit for reason in by_exit[code])
+    reasons = (*not_played, *(reason for code in by_exit for reason in by_exit[code]))
     if interrupted:
         return ExitStatus(INTERRUPTED, ("stopped by hand before its end", *reasons))
+    by_exit[INCONCLUSIVE] += not_played
     return ExitStatus(
         next((code for code, reasons_of_code in by_exit.items() if reasons_of_code), HOLDS), reasons
     )
+
+
+def _unusable(event: EngineUnavailable) -> str:
+    """Why an engine that the user named was not tested, and what to do; the run ended because of it."""
+    what = (
+        "was asked for and can't be tested" if event.broken else "was asked for and can't run on this machine"
+    )
+    return f"{event.engine} {what}: {event.why}{f' To mend it: {event.cure}' if event.cure else ''}"
 
 
 def is_strict(compatible_with: Sequence[str]) -> bool:
@@ -121,10 +136,16 @@ def _violations(
 
 
 def _gaps(
-    claims: Sequence[Claim], unavailable: Sequence[EngineUnavailable], *, budget_spent: bool
+    claims: Sequence[Claim],
+    unavailable: Sequence[EngineUnavailable],
+    ready: Sequence[EngineReady],
+    *,
+    budget_spent: bool,
 ) -> Iterator[str]:
+    began = {event.engine for event in ready}
     for engine in unavailable:
-        yield f"{engine.engine} can't run here: {engine.why}"
+        what = "was given up" if engine.engine in began else "can't run here"
+        yield f"{engine.engine} {what}: {engine.why}"
     if budget_spent:
         yield "the budget was spent before the plan was done"
     core = [claim for claim in claims if claim.core]

@@ -28,6 +28,7 @@ def open_suite_context(
     *,
     is_over: Callable[[], bool],
     start_heavy: bool,
+    asked: Sequence[str] = (),
 ) -> Iterator[SuiteContext]:
     """Start the engines and yield the context of the suites; stop the engines when the block ends.
 
@@ -38,11 +39,15 @@ def open_suite_context(
         work: a folder for the files of the engines.
         is_over: whether the suites shall stop.
         start_heavy: whether to start engines on a JVM at once. If not, they start when a history needs them.
+        asked: the engines to wait for: when the block begins, events have said of each whether it works.
     """
-    with EnginePool(specs, work / "hosts", emit) as engine_pool:
+    with EnginePool(specs, work / "hosts", emit, smoke_test=True) as engine_pool:
         engine_pool.start(on_jvm=False)
         if start_heavy:
             engine_pool.start(on_jvm=True)
+        for name in asked:
+            if engine_pool.get(name) is None:
+                break  # the run ends
         with closing(
             InstrumentedEngines({str(spec): spec for spec in specs}, work, emit)
         ) as instrumented_engines:

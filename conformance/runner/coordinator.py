@@ -14,6 +14,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from conformance.engine_pool import available_engines, runs_on_jvm
@@ -26,6 +27,7 @@ from conformance.events.serialization import (
 from conformance.events.types import (
     BudgetSpent,
     ChunkEnded,
+    EngineLost,
     EngineReady,
     EngineUnavailable,
     Event,
@@ -38,6 +40,7 @@ from conformance.histories import Chunk
 from conformance.options import RunOptions
 from conformance.planning.plan import Plan, engine_specs
 from conformance.runner.header import run_header
+from conformance.runner.losses import LossSummary
 from conformance.runner.triage_queue import TriageJob, TriageQueue
 from conformance.runner.worker import Settings
 from conformance.runner.worker_process import WorkerProcess
@@ -55,9 +58,13 @@ def run_plan(options: RunOptions, plan: Plan, bus: Bus) -> None:
     deadline = None if options.budget is None else start + options.budget
     with tempfile.TemporaryDirectory(prefix="conformance-") as work:
         coordinator = Coordinator(options, plan, bus, work=Path(work), deadline=deadline)
-        with coordinator.workers():  # they load their modules while this process looks for the engines
-            if available := available_engines(specs, bus.emit):
-                coordinator.run(available)
+        try:
+            with coordinator.workers():  # they load their modules while this process looks for the engines
+                if available := available_engines(specs, bus.emit, asked=bool(options.engines)):
+                    coordinator.run(available)
+        finally:
+            for loss in coordinator.losses.rest():
+                bus.emit(loss)
     if deadline is not None and not coordinator.complete and time.monotonic() >= deadline:
         bus.emit(BudgetSpent(round(time.monotonic() - start, 3)))
 
@@ -93,6 +100,9 @@ class Coordinator:
             allowance=plan.profile.shrinking,
         )
         self._selector = selectors.DefaultSelector()
+        self.losses = LossSummary()
+        self._awaited: set[str] = set()  # engines that the user named, until they have shown that they work
+        self._unusable = False
 
     @property
     def complete(self) -> bool:
@@ -114,10 +124,15 @@ class Coordinator:
             self._end_workers()
 
     def run(self, specs: Sequence[EngineSpec]) -> None:
-        """Play the plan with these engines, until every worker has ended or one overruns the deadline."""
+        """Play the plan with these engines, until every worker has ended or one overruns the deadline.
+
+        Nothing is played before each engine that the user named has shown that it works. If one does not, the run ends.
+        """
+        if self._options.engines:
+            self._awaited = {str(spec) for spec in specs}
         self._start_workers(specs)
         while self._selector.get_map():
-            if not self._listen(self._time_left()):
+            if not self._listen(self._time_left()) or self._unusable:
                 return
             if self._reached_max_findings():
                 self._bus.emit(
@@ -131,21 +146,24 @@ class Coordinator:
         Only half of the workers run JVMs, because a JVM needs more than a core while it warms up.
         """
         any_heavy = any(map(runs_on_jvm, specs))
+        asked = tuple(sorted(self._awaited))
         self._heavy.extend(chunk for chunk in self._plan.chunks if chunk.heavy and any_heavy)
         self._light.extend(chunk for chunk in self._plan.chunks if not (chunk.heavy and any_heavy))
         own = self._options.deviations
         for worker in self._workers:
+            first = worker.number == 0
             heavy = bool(self._heavy) and worker.number < max(1, len(self._workers) // 2)
             worker.begin(
                 Settings(
                     engines=tuple(map(str, specs)),
                     folder=str(self._options.folder.absolute()),
                     work=str(worker.work),
-                    heavy=heavy,
+                    heavy=heavy or (first and bool(asked) and any_heavy),
                     gives_way=bool(self._heavy) and not heavy,
                     known=tuple(sorted(self._options.known)),
                     deviations=None if own is None else str(own.absolute()),
                     deadline=self._deadline,
+                    asked=asked if first else (),
                 )
             )
 
@@ -163,6 +181,7 @@ class Coordinator:
                 self._selector.unregister(worker.events)
                 self._report_end(worker)
                 self._triage.ended(worker.number)
+                self._end_wait(worker)
                 self._give_work()
                 continue
             for line in lines:
@@ -175,6 +194,7 @@ class Coordinator:
             if form.get("idle"):
                 self._triage.ended(worker.number)
                 worker.job = None
+                self._end_wait(worker)
                 self._idle.append(worker)
                 self._give_work()
                 return
@@ -184,15 +204,19 @@ class Coordinator:
                 HarnessFault(f"worker {worker.number} sent what is no event: {error}", repr(line[:500]))
             )
             return
-        if not self._is_news(event):
+        if not self._is_news(event) or (isinstance(event, EngineLost) and not self.losses.is_first(event)):
             return
+        if isinstance(event, EngineUnavailable) and self._awaited:
+            event, self._unusable = replace(event, asked=True), True
         if isinstance(event, ChunkEnded) and event.complete:
             self._done += 1
         if isinstance(event, FindingTriaged) and event.state != "known":
             self._new.add(event.sighting)
         self._triage.take(event)
         self._bus.emit(event)
-        if isinstance(event, FindingFound | FindingTriaged):
+        if isinstance(event, EngineReady):
+            self._awaited.discard(event.spec)
+        if isinstance(event, FindingFound | FindingTriaged | EngineReady):
             self._give_work()
 
     def _is_news(self, event: Event) -> bool:
@@ -204,12 +228,17 @@ class Coordinator:
         self._reported.add(text)
         return not known
 
+    def _end_wait(self, worker: WorkerProcess) -> None:
+        """Wait no longer for engines if this is the worker that starts them: it is done with that, or it has ended."""
+        if worker.number == 0:
+            self._awaited.clear()
+
     def _give_work(self) -> None:
         """Give each idle worker a job. Once nobody works any more, there will be no further jobs: end them all.
 
         Until then an idle worker waits, because another one may still see what it can explain.
         """
-        if self._stopping:
+        if self._stopping or self._awaited:
             return
         for worker in list(self._idle):
             job = self._next_job(worker)

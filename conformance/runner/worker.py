@@ -35,8 +35,9 @@ BEHIND = 10  # the niceness that a worker adds if the run does not wait for it
 class Settings:
     """What a worker needs to know about its run. `known` and `deviations` are those of `RunOptions`.
 
-    If `gives_way` is set, the run waits for another worker, one with a JVM, so this one is nicer. `deadline` is a time
-    of the monotonic clock, which processes share.
+    Before it asks for a chunk, it starts the engines in `asked` and reports of each whether it works. If `gives_way`
+    is set, the run waits for another worker, one with a JVM, so this one is nicer. `deadline` is a time of the
+    monotonic clock, which processes share.
     """
 
     engines: tuple[str, ...]
@@ -47,6 +48,7 @@ class Settings:
     known: tuple[str, ...] = ()
     deviations: str | None = None
     deadline: float | None = None
+    asked: tuple[str, ...] = ()
 
     def to_line(self) -> str:
         """The first line that the coordinator sends."""
@@ -137,6 +139,7 @@ def _do_jobs(coordinator: CoordinatorLink) -> None:
             work,
             is_over=_Clock(settings.deadline),
             start_heavy=settings.heavy,
+            asked=settings.asked,
         ) as context,
         triage_jobs(context, folder, work, causes, frozenset(settings.known)) as triage,
     ):

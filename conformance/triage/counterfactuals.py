@@ -47,9 +47,8 @@ def counterfactual_of(causes: Cause | Sequence[Cause], history: History) -> Hist
 
     None if that is not possible: if it is not set off, or if the model refuses the history without it.
     """
-    triggers = [
-        cause.trigger for cause in ([causes] if isinstance(causes, Cause) else causes) if cause.trigger
-    ]
+    wanted = [causes] if isinstance(causes, Cause) else causes
+    triggers = [cause.trigger for cause in wanted if cause.trigger and needs_counterfactual(cause)]
     original = play_on_model(history.steps)
     if (
         original is None

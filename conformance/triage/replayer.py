@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
-from conformance.engine_pool import clear
+from conformance.engine_pool import Engine, clear
 from conformance.execution.engine_session import EngineSession
 from conformance.execution.step_result import StepResult
 from conformance.execution.table_session import TableSession
@@ -148,6 +148,10 @@ class Replayer:
     def plays(self) -> int:
         """How many histories were played."""
         return self._plays
+
+    def engine(self, spec: str) -> Engine:
+        """A running engine, outside of any play. Raises CannotRun."""
+        return self._hosts.engine(spec)
 
     def play(
         self,

@@ -101,7 +101,7 @@ def with_minimal(finding: Finding, shrunk: Shrunk) -> Finding:
 
 def _of_another_cause(finding: Finding) -> Unwanted:
     """Whether a cause predicts a violation that does not predict the finding: the history would become another one."""
-    if not finding.state:
+    if not finding.sighting:
         return lambda *_: False  # its run did not note which causes predict it
     causes = [cause for cause in all_causes() if cause.id not in {*finding.candidates, finding.cause}]
 

@@ -1,7 +1,8 @@
 """The four steps from a sighting to a finding: reproduce, explain, shrink, identify.
 
-`Triage.explain` does the first two, `Triage.shrink` the others for what no cause explains. Both read the folder of a
-sighting, write the folder of the finding, and return the event that reports it.
+`Triage.explain` does the first two, `Triage.shrink` the others for what no cause explains. What a prediction alone
+decides is not played again. Both read the folder of a sighting, write the folder of the finding, and return the event
+that reports it.
 """
 
 from __future__ import annotations
@@ -15,19 +16,20 @@ from conformance.execution.step_result import StepResult
 from conformance.findings.candidates import candidate_causes
 from conformance.findings.fingerprint import key_of
 from conformance.findings.recorder import SIGHTINGS, keep_finding
-from conformance.findings.storage import Finding, load_finding
+from conformance.findings.storage import Finding, load_finding, update_finding
 from conformance.histories import History
 from conformance.triage.canonical import cause_fingerprint, fingerprint_of
+from conformance.triage.counterfactuals import needs_counterfactual
 from conformance.triage.explain import explain
 from conformance.triage.hosts import CannotRun
 from conformance.triage.liveness import Liveness
 from conformance.triage.replayer import CRASHES, RACES, Playthrough, Replayer, Setup
 from conformance.triage.shrink import Progress, Unwanted, shrink
+from conformance.triage.shrink_command import STATE
 from delta_adapters.deviations import Cause
 from delta_models.requirements import BY_ID, Violation
 
 FINDINGS = "findings"
-SHRINK_STATE = "shrink.json"
 PLAYS_OF_A_RACE = 3  # what hangs on the order of processes may need more than one play to show again
 
 
@@ -47,23 +49,27 @@ class Triage:
         What shows again without a cause stays unexplained: it is for `shrink`. Raises FindingError and OSError.
         """
         finding = load_finding(self.folder / SIGHTINGS / sighting)
+        candidates = self._named(finding.candidates)
         try:
+            by_prediction = [cause for cause in candidates if not needs_counterfactual(cause)]
+            cause, how = self._explained(finding, by_prediction)
+            if cause is not None:
+                return self._by_cause(finding, cause, how)
             reproduced, why = self._reproduce(finding)
             finding = replace(finding, reproduced=reproduced)
-            candidates = self._named(finding.candidates)
-            if reproduced is False and not any(cause.unsteady for cause in candidates):
-                return self._report(self._keep(replace(finding, state="unstable")), why)
             if reproduced is None:
                 return self._report(finding, why)
-            explanation = explain(finding, candidates, self.replayer, self.liveness)
+            if reproduced is False:
+                # A cause that is unsteady may explain what did not show this time.
+                candidates = tuple(cause for cause in candidates if cause.unsteady)
+            cause, how = self._explained(finding, candidates)
+            if cause is not None:
+                return self._by_cause(finding, cause, how)
         except CannotRun as problem:
             return self._report(finding, str(problem))
-        cause = next((cause for cause in candidates if cause.id == explanation.cause), None)
-        if cause is not None:
-            return self._by_cause(finding, cause, explanation.why)
         if reproduced is False:
-            return self._report(self._keep(replace(finding, state="unstable")), explanation.why or why)
-        return self._report(finding, explanation.why)
+            return self._report(self._keep(replace(finding, state="unstable")), why)
+        return self._report(finding, how)
 
     def shrink(
         self, sighting: str, deadline: float, on_progress: Callable[[Progress], object]
@@ -82,7 +88,7 @@ class Triage:
                 self.replayer,
                 deadline=deadline,
                 on_progress=on_progress,
-                state=folder / SHRINK_STATE,
+                state=folder / STATE,
                 unwanted=self._of_another_cause(finding),
             )
             if not shrunk.reproduced:
@@ -96,7 +102,7 @@ class Triage:
                 requirements=shrunk.requirements,
             )
             if not shrunk.complete:
-                return self._report(finding, "the time was over before the history was minimal")
+                return self._report(self._keep(finding), "the time was over before the history was minimal")
             cause, why = self._hidden_cause(finding, shrunk.history)
         except CannotRun as problem:
             return self._report(finding, str(problem))
@@ -134,17 +140,21 @@ class Triage:
             "its history was played once more, and it did not show"
         )
 
+    def _explained(self, finding: Finding, candidates: Sequence[Cause]) -> tuple[Cause | None, str]:
+        """The cause among the candidates that explains a finding, and why that one or none. Raises CannotRun."""
+        if not candidates:
+            return None, "no cause predicts it"
+        explanation = explain(finding, candidates, self.replayer, self.liveness)
+        return next((cause for cause in candidates if cause.id == explanation.cause), None), explanation.why
+
     def _hidden_cause(self, finding: Finding, minimal: History) -> tuple[Cause | None, str]:
         """The cause that explains the minimal history, if one does."""
         played = self.replayer.play(minimal, Setup.of(finding, minimal))
-        why = ""
+        why = "no cause predicts its minimal history"
         for step_result, violation in played.violations(finding.key.engine):
             if violation.requirement not in finding.requirements:
                 continue
             names = candidate_causes(step_result.observation, violation, minimal, self.causes)
-            candidates = self._named(names)
-            if not candidates:
-                continue
             smaller = replace(
                 finding,
                 key=key_of(step_result.observation, violation),
@@ -154,9 +164,7 @@ class Triage:
                 look=violation.read,
                 candidates=names,
             )
-            explanation = explain(smaller, candidates, self.replayer, self.liveness)
-            why = explanation.why
-            cause = next((cause for cause in candidates if cause.id == explanation.cause), None)
+            cause, why = self._explained(smaller, self._named(names))
             if cause is not None:
                 return cause, why
         return None, why
@@ -189,8 +197,9 @@ class Triage:
         return self._report(self._keep(explained), why, shrunk=True, summary=cause.summary)
 
     def _keep(self, finding: Finding) -> Finding:
-        """Write the folder of a finding that has a name of its own; one that has none keeps its sighting's folder."""
+        """Write the folder of a finding that has a name of its own; one that has none stays in its sighting's."""
         if finding.fingerprint == finding.sighting:
+            update_finding(self.folder / SIGHTINGS / finding.sighting, finding, {})
             return finding
         kept = self.folder / SIGHTINGS / finding.sighting / "table-before"
         table = kept if kept.is_dir() else None

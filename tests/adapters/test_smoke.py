@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from delta_adapters.registry import installed_version
@@ -11,10 +12,32 @@ def test_the_smoke_test_passes_delta_rs(capsys):
     assert capsys.readouterr().out == f"delta-rs@{installed_version('delta-rs')}: works\n"
 
 
+SMALL = Path(__file__).with_name("small_adapters.py")
+BAD = Path(__file__).with_name("bad_adapters.py")
+
+
 def test_the_smoke_test_tells_a_wrong_adapter(capsys):
-    bad = Path(__file__).with_name("bad_adapters.py")
-    assert main([f"{bad}:Honest"]) == 1
-    assert "tiny@1.0 fails its smoke test at: read back. Read(" in capsys.readouterr().err
+    assert main([f"{SMALL}:MisreadsAll"]) == 1
+    assert "small@1.0 fails its smoke test at: read back. Read(" in capsys.readouterr().err
+
+
+def test_the_smoke_test_asks_nothing_that_is_not_claimed(capsys):
+    assert main([f"{SMALL}:OnlyAppends"]) == 0
+    assert main([f"{SMALL}:NeverCreates"]) == 0
+    assert capsys.readouterr().out == "small@1.0: works\nsmall@1.0: works\n"
+
+
+def test_the_smoke_test_asks_for_a_filter_of_an_adapter_that_claims_filters(capsys):
+    assert main([f"{SMALL}:ClaimsFilters"]) == 1
+    assert "small@1.0 fails its smoke test at: read with a filter" in capsys.readouterr().err
+
+
+def test_an_engine_that_hangs_at_its_start_ends_the_smoke_test_in_time(capsys, monkeypatch):
+    monkeypatch.setenv("CONFORMANCE_CALL_TIMEOUT", "2")
+    began = time.monotonic()
+    assert main([f"{BAD}:HangsAtStart"]) == 1
+    assert "did not answer within 2 s" in capsys.readouterr().err
+    assert time.monotonic() - began < 10
 
 
 def test_the_smoke_test_tells_what_can_not_be_run(capsys):

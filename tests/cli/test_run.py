@@ -83,7 +83,7 @@ def test_a_run_leaves_a_whole_folder_and_the_link_to_it(tmp_path):
     assert answer.returncode in {0, 1, 3}, answer.stderr
     assert answer.stderr == ""
     folder = (tmp_path / "out" / "latest").resolve()
-    assert {path.name for path in folder.iterdir()} - {"findings"} == FILES
+    assert {path.name for path in folder.iterdir()} - {"findings", "sightings"} == FILES
     recording = read(folder)
     assert recording.complete
     assert recording.header.seed == 7
@@ -113,7 +113,7 @@ def test_repeated_signals_tear_nothing_and_printed_events_are_recorded(tmp_path)
     assert process.wait(60) == 130
     recording = read(tmp_path / "out" / "latest")
     assert recording.complete
-    assert [name for name in printed if name != "Progress"] == [name_of(event) for event in recording.events]
+    assert [name for name in printed if name not in {"Progress", "Triaging"}] == [name_of(event) for event in recording.events]
     assert summary_of(tmp_path / "out")["verdict"] == "interrupted"
     assert remaining_processes(tmp_path) == []
     process.stdout.close()
@@ -158,7 +158,9 @@ class Forgetful(DeltaRs):
 
     def read(self, read):
         answer = super().read(read)
-        return Answer(answer.table.slice(1), answer.version) if isinstance(answer, Answer) else answer
+        if not isinstance(answer, Answer) or answer.table.num_rows < 4:  # a smoke test has fewer
+            return answer
+        return Answer(answer.table.slice(1), answer.version)
 """
 
 

@@ -14,7 +14,7 @@ from delta_adapters.reference import Reference, actions
 from delta_adapters.reference.log_writer import VersionTaken
 from delta_models.log import Snapshot
 from delta_models.log.file_names import commit_name
-from delta_models.operations import Operation, Read
+from delta_models.operations import AtVersion, Operation, Read, Update
 from delta_models.outcomes import Committed, Outcome, Rejected
 from tests.mutants.by_path import MutantByPath
 
@@ -143,6 +143,22 @@ class KnowsMoreThanItsOwnCommit(KnowsItsOwnCommit):
         return outcome
 
 
+class ReadsAnOldVersion(ChecksNoConflict):
+    """Checks no conflict, and answers a read in a race from the version before the newest."""
+
+    def execute(self, operation: Operation, tag: str) -> Outcome:
+        outcome = super().execute(operation, tag)
+        self.late = isinstance(operation, Update)
+        return outcome
+
+    def read(self, read: Query) -> Answer | Outcome:
+        if read == Read() and getattr(self, "late", False):
+            self.late = False
+            newest = self.reader.latest_version() or 0
+            return super().read(Read(AtVersion(newest - 1)))
+        return super().read(read)
+
+
 class MisstatesSizes(Honest):
     """Adds a byte to the size of each new file: no fault of races, but it shows which engine the checks blame."""
 
@@ -157,6 +173,7 @@ MUTANTS: dict[str, type[Reference]] = {
     for mutant in (
         Honest, ChecksThenRenames, ChecksNoConflict, ConflictsOnEverything, OverwritesWhatCameBetween,
         RefusesAndCommits, VacuumsWhatItDoesNotKnow, ReadsTheFolder, KnowsItsOwnCommit, KnowsMoreThanItsOwnCommit,
+        ReadsAnOldVersion,
     )
 }  # fmt: skip
 # The requirement at which the checks catch each mutant, and in which of the committed pairs.

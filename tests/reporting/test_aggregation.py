@@ -278,7 +278,7 @@ class TestTriage:
 
     @pytest.mark.parametrize("triaged_first", (True, False))
     def test_a_sighting_that_a_cause_explains_is_known(self, triaged_first):
-        said = [SIGHTING, explained(), SIGHTING]
+        said: list[Event] = [SIGHTING, explained(), SIGHTING]
         results = results_of(*small_run(*(said[1:] if triaged_first else said)))
         (finding,) = results.findings
         assert (finding.event.fingerprint, finding.event.cause, finding.event.known) == (

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from conformance.cli import main
 from conformance.findings import load_finding
 from tests.command_runs import Run, engine
@@ -59,8 +61,11 @@ def test_an_old_baseline_ends_the_run_before_it_begins(run):
     assert "holds no causes and no minimal histories" in done.output
 
 
+@pytest.mark.slow
 def test_a_budget_leaves_unexplained_what_it_has_no_time_for(run):
-    done = run("--engine", engine("Lies"), "--profile", "nightly", "--suite", "lockstep", "--budget", "4s")
+    done = run(
+        "--engine", engine("HangsInTriage"), "--profile", "dev", "--suite", "lockstep", "--budget", "15s"
+    )
     left = findings(done, "unexplained")
     assert done.exit == 1
     assert left
@@ -87,3 +92,47 @@ def test_a_report_of_the_recording_says_the_same(run, tmp_path):
     merged = tmp_path / "merged.json"
     assert main(["report", str(done.folder), "--summary", str(merged)]) == 0
     assert json.loads(merged.read_text())["findings"] == done.summary["findings"]
+
+
+def test_what_does_not_show_again_is_unstable_and_still_fails_the_run(run):
+    done = run("--engine", engine("LiesOnce"), *SMALL)
+    assert done.exit == 1
+    assert {finding["state"] for finding in done.summary["findings"]} == {"unstable"}
+    assert all(finding["reproduced"] is False for finding in done.summary["findings"])
+    assert "unstable: it did not show again" in done.output
+
+
+CAUSE = """
+engine = "lies"
+summary = "An append is reported and not made."
+requirement = "outcome.commits"
+issue = "not reported"
+cause = "It returns before it has written anything."
+
+[[predictions]]
+requirements = ["outcome.commits"]
+"""
+
+
+def test_a_cause_of_the_users_own_explains_what_it_predicts(run, tmp_path):
+    new = run("--engine", engine("Lies"), *SMALL)
+    (finding,) = findings(new, "new")
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "lies-about-appends.toml").write_text(CAUSE)
+    minimal = new.folder / str(finding["folder"]) / "minimal.json"
+    (own / "lies-about-appends.history.json").write_text(minimal.read_text())
+    known = run("--engine", engine("Lies"), *SMALL, "--deviations", str(own))
+    assert known.exit == 3, "nothing is new, and so small a run has no core"
+    (finding,) = known.summary["findings"]
+    assert (finding["state"], finding["cause"]) == ("known", "lies-about-appends")
+    assert "lies-about-appends (lies@1.0" in known.output
+    assert "An append is reported and not made." in known.output
+
+
+def test_a_folder_without_causes_or_with_a_wrong_one_ends_the_run_before_it_begins(run, tmp_path):
+    absent = run("--engine", engine("Lies"), "--deviations", str(tmp_path / "absent"))
+    assert (absent.exit, "no such folder" in absent.output) == (2, True)
+    (tmp_path / "own.toml").write_text(CAUSE.replace("summary", "sumary"))
+    wrong = run("--engine", engine("Lies"), "--deviations", str(tmp_path))
+    assert (wrong.exit, "sumary" in wrong.output) == (2, True)

@@ -82,7 +82,9 @@ def record_finding(deviation: str, folder: Path) -> Path:
             history_recorder.take(table_session, table_session.execute(step))
     finally:
         instrumented_engines.close()
-    findings = [event for event in events if isinstance(event, FindingFound) and event.cause == deviation]
+    findings = [
+        event for event in events if isinstance(event, FindingFound) and deviation in event.candidates
+    ]
     return folder / findings[0].folder
 
 

@@ -58,7 +58,7 @@ CAPABILITIES: dict[str, Any] = {
         "Checkpoint": {},
         "CompactLog": {},
         "Reopen": {"note": "nothing is remembered of a table under another path"},
-        "SetZone": {"note": "its sessions have no zone: every moment is said in UTC"},
+        "SetZone": {"note": "its answers say every moment in UTC; expressions depend on the zone"},
         "Read": {"options": ["version", "time", "where", "columns"]},
         "ReadChanges": {"options": ["version"]},
         "Pour": {},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from delta_adapters.reference.row_tracking import TRACKING, adds_without_row_ids
 from delta_adapters.reference.stream_writer import StreamWriter
 from delta_adapters.reference.table_reader import rejection
 from delta_models import operations as ops
+from delta_models.casts.explicit import find_zone
 from delta_models.log import Add, LogError, Snapshot
 from delta_models.log.commit_timestamps import version_at
 from delta_models.log.reader import live_adds
@@ -46,6 +48,7 @@ class Reference(StreamWriter, TableCatalog):
     """An adapter that is its own engine. Mutants override its small methods."""
 
     attempts = 100  # for one operation: an attempt fails if another writer committed first
+    zone: tzinfo = UTC  # of the session; it belongs to a history, so to a table
 
     @property
     def identity(self) -> Identity:
@@ -67,6 +70,13 @@ class Reference(StreamWriter, TableCatalog):
 
     def stop(self) -> None:
         """Do nothing: there is nothing to stop."""
+
+    def open(self, location: str) -> None:
+        """Address the table at this path."""
+        home = getattr(self, "folder", None)
+        super().open(location)
+        if home is None or home.resolve() != self.folder.resolve():
+            self.zone = UTC
 
     # Operations
 
@@ -115,7 +125,10 @@ class Reference(StreamWriter, TableCatalog):
     ) -> Outcome | None:
         """Perform an operation that concerns only files and versions. Return None for other operations."""
         match operation:
-            case ops.SetZone() | ops.Reopen():
+            case ops.SetZone(zone=zone):
+                self.zone = find_zone(zone)
+                return NoChange()
+            case ops.Reopen():
                 return NoChange()
             case ops.Drop() if snapshot is not None:
                 return self.drop()
@@ -143,7 +156,8 @@ class Reference(StreamWriter, TableCatalog):
     def apply_model(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
         """Let the model compute the new table, and commit the actions that lead to it."""
         table = self.table(snapshot)
-        expected = ModelHistory((State(table, (0, 0), may_remove=False),)).expect(operation).ordinary
+        history = ModelHistory((State(table, (0, 0), may_remove=False),), zone=self.zone)
+        expected = history.expect(operation).ordinary
         if isinstance(expected.outcome, Rejected):
             return Rejected(expected.outcome.kind, f"{name_of(operation)}: {expected.requirement}")
         if isinstance(operation, ops.Vacuum) and snapshot is not None:

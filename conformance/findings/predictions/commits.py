@@ -251,7 +251,7 @@ def restored_with_fresh_ids(observation: Observation, violation: Violation) -> b
 
 
 def sign_before_the_fraction(observation: Observation, violation: Violation) -> bool:
-    """The text of a partition value is its whole part, a point, and its fraction with a sign and without padding."""
+    """The text of a partition value is its whole part, a point, and its fraction, padded with its sign."""
     schema = observation.model.schema if observation.model.exists else None
     after = observation.after or observation.before
     schema = after.schema if after is not None else schema
@@ -288,8 +288,7 @@ def _written_wrongly(observation: Observation, name: str, data_type: DecimalType
         unscaled = value.at_scale(data_type.scale).unscaled
         if unscaled < 0:
             whole, fraction = divmod(-unscaled, 10**data_type.scale)
-            texts.add(f"{-whole}.-{fraction}")
-            texts.add(f"-{whole}.-{fraction}")
+            texts.add(f"{-whole}.{str(-fraction).rjust(data_type.scale, '0')}")
     return texts
 
 

@@ -18,7 +18,7 @@ from conformance.findings.predictions.tables import (
 )
 from conformance.observations.observation import Observation
 from delta_models.expressions import Expression, Literal, NotEvaluable, evaluate
-from delta_models.log import Snapshot, paths
+from delta_models.log import Commit, Snapshot, paths
 from delta_models.log.actions import Add
 from delta_models.log.reader import live_adds
 from delta_models.operations import (
@@ -224,19 +224,14 @@ def moment_does_not_fit(observation: Observation, violation: Violation) -> bool:
 
 def change_data_under_escaped_path(observation: Observation, violation: Violation) -> bool:
     """The feed is refused for a file under the path that the log has for it, not decoded; decoded it is there."""
-    if (
-        not isinstance(observation.operation, ReadChanges | ReadStream)
-        and "_change_data" not in violation.detail
-    ):
+    if not any(isinstance(look.operation, ReadChanges | ReadStream) for look in observation.looks):
         return False
-    reader = observation.reader
-    cdcs = [
-        cdc.path
-        for version in reader.listing().commits
-        for cdc in reader.commit(version).cdcs
-        if paths.decode(cdc.path) != cdc.path
-    ]
-    return any(path in violation.detail and paths.resolve(observation.folder, path).exists() for path in cdcs)
+    commits = map(observation.reader.commit, observation.reader.listing().commits)
+    named = {path for commit in commits for path in _paths_of(commit)}
+    escaped = {path for path in named if paths.decode(path) != path}
+    return any(
+        path in violation.detail and paths.resolve(observation.folder, path).exists() for path in escaped
+    )
 
 
 def vectors_alone_deleted(observation: Observation, violation: Violation) -> bool:
@@ -275,6 +270,10 @@ def history_times_of_commit_info(observation: Observation, _: Violation) -> bool
             if all(str(_info_time(observation, version)) == str(time) for version, time in pairs):
                 return True
     return False
+
+
+def _paths_of(commit: Commit) -> set[str]:
+    return {add.path for add in commit.adds} | {cdc.path for cdc in commit.cdcs}
 
 
 def _info_time(observation: Observation, version: int) -> int:

@@ -11,11 +11,12 @@ from conformance.reporting.results import FindingResult, Results
 from conformance.reporting.text import here, one_line, plural, replay_command, seconds, shrink_command
 
 REASONS = 8
+ALONE = 1500  # characters of a reason that is the only one: it names the cause and what to do
 UNSHRUNK = 6
 HEADLINES = {
     0: "HOLDS: all of the core holds",
     1: "VIOLATED: a requirement does not hold",
-    2: "HARNESS AT FAULT: no verdict on any engine",
+    2: "NO VERDICT: the harness, or what was asked, is at fault",
     3: "INCONCLUSIVE: not enough was tested to say that the core holds",
     130: "STOPPED before its end; what was found until then is kept",
 }
@@ -25,7 +26,8 @@ def closing_lines(results: Results, report: Path | None) -> list[str]:
     """The last lines of a run, or of a report over several."""
     lines = ["", f"{HEADLINES[results.outcome.exit]} (exit {results.outcome.exit})"]
     reasons = results.outcome.reasons
-    lines += [f"  - {one_line(reason)}" for reason in reasons[:REASONS]]
+    width = 200 if len(reasons) > 1 else ALONE
+    lines += [f"  - {one_line(reason, width)}" for reason in reasons[:REASONS]]
     if len(reasons) > REASONS:
         lines.append(f"  - and {len(reasons) - REASONS} more, in the report")
     lines.append("")

@@ -75,7 +75,7 @@ def event_lines(event: Event, shown: set[tuple[str, str, str]]) -> list[str]:
             return [f"conformance {event.harness}, profile {event.profile}, seed {event.seed}"]
         case types.EngineReady():
             return [f"{event.engine} is ready after {seconds(event.seconds)}"]
-        case types.EngineUnavailable():
+        case types.EngineUnavailable() if not event.asked:  # else the last lines of the run say it
             lines = [f"{event.engine} can't run here: {one_line(event.why)}"]
             return [*lines, f"  to mend it: {harmless(event.cure)}"] if event.cure else lines
         case FindingFound() if not (event.fresh and event.state):  # the others wait for triage
@@ -91,6 +91,7 @@ def event_lines(event: Event, shown: set[tuple[str, str, str]]) -> list[str]:
             return [
                 f"{event.engine} {one_line(event.how)}{after}"
                 + ("; started again" if event.restarted else "")
+                + (f", {event.times:,} times" if event.times > 1 else "")
             ]
         case types.HarnessFault():
             return [f"the harness is at fault: {one_line(event.message)}"]

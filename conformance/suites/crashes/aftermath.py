@@ -12,7 +12,13 @@ from pathlib import Path
 
 from conformance.fault_injection.instrumented_process import InstrumentedProcess
 from conformance.observations.observation import FaultContext, Observation, OrphanedFile
-from conformance.suites.crashes.orphaned_files import by_role, files_of, find_orphans, vacuumable
+from conformance.suites.crashes.orphaned_files import (
+    CommitTexts,
+    by_role,
+    files_of,
+    find_orphans,
+    vacuumable,
+)
 from delta_models.operations import ConvertFromParquet, Create, CreateAs, Operation
 
 CREATES = (Create, CreateAs, ConvertFromParquet)  # an append is still to show that others can go on
@@ -27,6 +33,17 @@ class FaultAftermath:
         self._log_cleaned = False
         self._orphans: dict[str, str] = {}  # their roles
         self._vacuumable: dict[str, int] = {}  # since which hour of the history
+        self._commits = CommitTexts()
+
+    def copy(self) -> FaultAftermath:
+        """The same traces, for a copy of the table."""
+        other = FaultAftermath()
+        other._awaits_write = self._awaits_write
+        other._log_cleaned = self._log_cleaned
+        other._orphans = self._orphans
+        other._vacuumable = self._vacuumable
+        other._commits = self._commits.copy()
+        return other
 
     @property
     def log_cleaned(self) -> bool:
@@ -51,7 +68,7 @@ class FaultAftermath:
         self._awaits_write = True
         if not log_is_readable:
             return {}
-        orphans = find_orphans(table)
+        orphans = find_orphans(table, self._commits)
         new = {path: role for path, role in orphans.items() if path not in self._orphans}
         self._orphans = orphans
         for path in vacuumable(orphans):
@@ -59,18 +76,18 @@ class FaultAftermath:
         return by_role(new)
 
     def annotate(self, observation: Observation, hours: int) -> Observation:
-        """The observation with what earlier faults have left to its step."""
-        if not (self._is_next_write or self._vacuumable or self._log_cleaned):
+        """The observation with what earlier faults have left to its step, which may have met a fault itself."""
+        self._commits.remember(observation.folder)
+        met = observation.fault_context
+        if met is None and not (self._is_next_write or self._vacuumable or self._log_cleaned):
             return observation
         left_over = tuple(
             OrphanedFile(path, hours - since, (observation.folder / path).exists())
             for path, since in sorted(self._vacuumable.items())
         )
         self._vacuumable = {file.path: self._vacuumable[file.path] for file in left_over if file.there}
-        fault_context = FaultContext(
-            next_write=self._is_next_write, cleaned=self._log_cleaned, left_over=left_over
-        )
-        return replace(observation, fault_context=fault_context)
+        fault_context = met or FaultContext(next_write=self._is_next_write, cleaned=self._log_cleaned)
+        return replace(observation, fault_context=replace(fault_context, left_over=left_over))
 
 
 class FileDates:

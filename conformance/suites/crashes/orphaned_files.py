@@ -17,13 +17,32 @@ SWEPT = frozenset({file_roles.DATA, file_roles.CHANGE})
 STAGED = "-staging"
 
 
-def find_orphans(table: Path) -> dict[str, str]:
-    """The orphaned files, as paths below the table with their roles.
+class CommitTexts:
+    """The texts of all commits that a log has had: what the log's clean-up took away was named all the same."""
+
+    def __init__(self, texts: Mapping[tuple[str, int], str] | None = None) -> None:
+        self._texts = dict(texts or {})
+
+    def copy(self) -> CommitTexts:
+        """The same texts, for a copy of the table."""
+        return CommitTexts(self._texts)
+
+    def remember(self, table: Path) -> str:
+        """Read the commits that are new; returns the text of all, without escapes, with the names of their vectors."""
+        for path in sorted((table / "_delta_log").glob("*.json")):
+            key = path.name, path.stat().st_size
+            if key not in self._texts:
+                self._texts[key] = _without_escapes(path.read_text("utf-8"))
+        return "".join(self._texts.values())
+
+
+def find_orphans(table: Path, commits: CommitTexts | None = None) -> dict[str, str]:
+    """The orphaned files, as paths below the table with their roles. `commits` are those that the log once had.
 
     They are temporary files of any kind; data files, change files and files of deletion vectors that no commit names;
     and Hadoop's block checksums of those and of files that are not there.
     """
-    named = _named(table)
+    named = (commits or CommitTexts()).remember(table)
     files = {path: file_roles.role_of(path) for path in files_of(table)}
     left = {
         path: role
@@ -74,11 +93,9 @@ def _hidden(path: str) -> bool:
     )
 
 
-def _named(table: Path) -> str:
-    """The text of all commits, its paths without escapes, with the names of the files of their deletion vectors."""
-    texts = [path.read_text("utf-8") for path in sorted((table / "_delta_log").glob("*.json"))]
-    vectors = {name for text in texts if "deletionVector" in text for name in _vectors(text)}
-    return unquote("".join((*texts, *vectors)))
+def _without_escapes(text: str) -> str:
+    vectors = _vectors(text) if "deletionVector" in text else ()
+    return unquote("".join((text, *vectors)))
 
 
 def _vectors(text: str) -> Iterator[str]:

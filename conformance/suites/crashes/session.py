@@ -76,6 +76,7 @@ class CrashTableSession(TableSession):
         tag: str,
         *,
         file_dates: FileDates | None = None,
+        aftermath: FaultAftermath | None = None,
     ) -> None:
         self.file_dates = FileDates(instrumented_process) if file_dates is None else file_dates
         log = LogTracker(folder, stored=StoredColumns(), before_reading=self.file_dates.date_new_files)
@@ -88,7 +89,7 @@ class CrashTableSession(TableSession):
         self._struck_before = 0
         self._moves = 0
         self._fault: Operation | None = None
-        self._aftermath = FaultAftermath()
+        self._aftermath = FaultAftermath() if aftermath is None else aftermath
 
     @property
     def writer(self) -> EngineSession:
@@ -105,6 +106,7 @@ class CrashTableSession(TableSession):
             0,
             self.tag,
             file_dates=self.file_dates.copy(),
+            aftermath=self._aftermath.copy(),
         )
         if self.folder.exists():
             copy_folder(self.folder, folder)
@@ -132,6 +134,7 @@ class CrashTableSession(TableSession):
 
     def reopen_all(self) -> list[StepResult]:
         """Have every engine open this table again: they were at another meanwhile."""
+        self.forget_zones()
         return [
             self.judge_failure(engine_session, failure, Reopen())
             for engine_session in self.engine_sessions
@@ -252,7 +255,7 @@ class CrashTableSession(TableSession):
         self.missed += not counts
         if (self._struck_before + self.struck) % READERS_EVERY == 0:
             self.readers = self.engine_sessions
-        expectation = self.model_history.expect(operation)
+        expectation = self.expect_of(self.writer, operation)
         answers = submit_query_to_all(self.readers, Read(), self.log.snapshot)
         observation = self._observe_fault(fault, operation, outcome, expectation, digests)
         reads = [PlannedRead("reopen", Read(), Read())]
@@ -293,7 +296,7 @@ class CrashTableSession(TableSession):
             )
         )
         orphans = self._aftermath.take_orphans(self.folder, hours, log_is_readable=error is None)
-        return self.observe(
+        observed = self.observe(
             operation,
             expectation,
             engine=self.writer.engine,
@@ -306,6 +309,8 @@ class CrashTableSession(TableSession):
             wrote=True,
             fault_context=FaultContext(fault, gone, recovery, orphans, cleaned=self._aftermath.log_cleaned),
         )
+        self.forget_zones()  # at its new path the table is another to the engines
+        return self._annotated(observed)
 
     def _move(self) -> None:
         """Rename the table's folder, and watch it under its new name."""

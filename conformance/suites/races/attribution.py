@@ -1,4 +1,4 @@
-"""Charges the violations of a race: those of a commit to its author, those of a refusal to the engine refused."""
+"""Charges the violations of a race: those of a commit to its author, of a refusal or a read to the engine asked."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from conformance.checks import log_validity, run_checks, statistics
+from conformance.checks.races import place_of_read
 from conformance.execution.engine_session import EngineSession
 from conformance.execution.step_result import StepResult
 from conformance.fault_injection import file_roles
@@ -17,6 +18,7 @@ from delta_models.outcomes import Rejected
 from delta_models.requirements import Violation
 
 APPENDS = "race.appends-read-nothing"
+DIRTY_READ = "race.no-dirty-read"
 REFUSALS = (APPENDS, "race.conflicts-as-documented", "race.told-truly")
 
 
@@ -36,7 +38,7 @@ def attribute_violations(
     askers: Sequence[EngineSession],
     unpromised: Collection[str] = (),
 ) -> Iterator[StepResult]:
-    """The result of a race, with what is wrong with the commits and refusals of other engines charged to those.
+    """The result of a race, with what is wrong with the commits, refusals and reads of other engines charged to those.
 
     `authors` are the engines that made each version, `askers` those that executed each operation. `unpromised` engines
     promise nothing here.
@@ -47,11 +49,11 @@ def attribute_violations(
     observation, blamed = step_result.observation, step_result.engine_session
     left = list(step_result.violations)
     for violation in step_result.violations:
-        refused = _refused(observation, violation, askers)
-        if refused is not None and refused.engine != blamed.engine:
+        asked = _refused(observation, violation, askers) or _reader(violation, askers)
+        if asked is not None and asked.engine != blamed.engine:
             left.remove(violation)
-            own = replace(observation, engine=refused.engine, looks=())
-            yield _charge(refused, own, (violation,), unpromised)
+            own = replace(observation, engine=asked.engine, looks=())
+            yield _charge(asked, own, (violation,), unpromised)
     for before, commit, after in log_validity.chain(observation):
         author = authors.get(commit.version, blamed)
         if author.engine != blamed.engine:
@@ -94,3 +96,9 @@ def _refused(
         ),
         None,
     )
+
+
+def _reader(violation: Violation, askers: Sequence[EngineSession]) -> EngineSession | None:
+    """The engine whose read a violation is about."""
+    place = place_of_read(violation) if violation.requirement == DIRTY_READ else None
+    return None if place is None else askers[place]

@@ -116,6 +116,7 @@ class RaceTableSession(TableSession):
 
     def reopen_all(self) -> list[StepResult]:
         """Have every engine open this table again: they may have been at another meanwhile."""
+        self.forget_zones()
         return [
             self.judge_failure(engine_session, failure, Reopen())
             for engine_session in self.slots
@@ -289,6 +290,7 @@ class RaceTableSession(TableSession):
             failures=run.result.failures,
             isolation=self.isolation,
             timeline=timeline,
+            authors=commit_authors(sorted(set(race.owners)), run.result.records),
         )
 
     def _end_of(self, race_observation: RaceObservation, error: Exception | None) -> AllowedOutcome:
@@ -356,9 +358,10 @@ class PendingRace:
         reads = PendingReads(table, observation, planned, self.reads, writer=writer, checks=checks)
         speakers = [table.speaker_of(owner) for owner in race.owners]
         authors: dict[int, EngineSession] = {}
-        if not table.unpromised:
-            made = commit_authors(sorted(set(race.owners)), self.result.records)
-            authors = {version: table.speaker_of(owner) for version, owner in made.items()}
+        if not table.unpromised and observation.race is not None:
+            authors = {
+                version: table.speaker_of(owner) for version, owner in observation.race.authors.items()
+            }
         step_results, following = reads.collect()
         charged = [
             result

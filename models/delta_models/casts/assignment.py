@@ -1,14 +1,17 @@
 """Cast values that are written to a column of another type, by ANSI's store assignment.
 
 `can_assign` says whether a pair of types is allowed. `assigner` returns the function that casts a value. A value that
-does not fit is an `Overflow`: it is never wrapped around or truncated silently. Text forms are those of Spark, in UTC.
+does not fit is an `Overflow`: it is never wrapped around or truncated silently. Text forms are those of Spark.
+
+The caller says how the fields of structs are paired, at any depth: `fields_by_name` or `fields_by_position`. It also
+names the session's time zone: moments become dates, texts and local times by its clocks.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import UTC, date, timedelta, tzinfo
 
 from delta_models.schema import (
     BYTE,
@@ -31,6 +34,7 @@ from delta_models.schema import (
     Primitive,
     Struct,
 )  # fmt: skip
+from delta_models.time_zones import to_local, to_utc
 from delta_models.values import Decimal, Value, to_single
 
 BITS = {BYTE: 8, SHORT: 16, INTEGER: 32, LONG: 64}
@@ -38,7 +42,12 @@ MICROS_A_DAY = 86_400_000_000
 EPOCH = date(1970, 1, 1)
 FIRST_DAY, LAST_DAY = (date.min - EPOCH).days, (date.max - EPOCH).days
 
+_DAYS_AND_TIMES = {DATE, TIMESTAMP, TIMESTAMP_NTZ}
+
 Cast = Callable[[Value], Value]
+Pairing = Callable[
+    [Struct, Struct], tuple[int | None, ...]
+]  # for each field of the target its place in the source
 
 
 class NotAssignable(TypeError):
@@ -47,6 +56,30 @@ class NotAssignable(TypeError):
 
 class Overflow(ValueError):
     """The value does not fit the type of the column."""
+
+
+def fields_by_name(source: Struct, target: Struct) -> tuple[int | None, ...]:
+    """Return the place of each field of the target in the source, by its name. Raises NotAssignable if names differ."""
+    places = fields_by_name_or_null(source, target)
+    if None in places:
+        raise _refusal(source, target)
+    return places
+
+
+def fields_by_name_or_null(source: Struct, target: Struct) -> tuple[int | None, ...]:
+    """Return the same, and None for a field that the source lacks and that becomes null. Raises NotAssignable."""
+    places = {field.name.casefold(): place for place, field in enumerate(source)}
+    named = {field.name.casefold() for field in target}
+    if len(places) != len(source) or not places.keys() <= named:
+        raise _refusal(source, target)
+    return tuple(places.get(field.name.casefold()) for field in target)
+
+
+def fields_by_position(source: Struct, target: Struct) -> tuple[int | None, ...]:
+    """Return the same place for each field, whatever it is called. Raises NotAssignable if their number differs."""
+    if len(source) != len(target):
+        raise _refusal(source, target)
+    return tuple(range(len(target)))
 
 
 def can_assign(source: DataType, target: DataType) -> bool:
@@ -58,42 +91,54 @@ def can_assign(source: DataType, target: DataType) -> bool:
     return True
 
 
-def assigner(source: DataType, target: DataType) -> Cast:
+def assigner(
+    source: DataType, target: DataType, pairing: Pairing = fields_by_name, zone: tzinfo = UTC
+) -> Cast:
     """Return the function that casts a value of a type for a column of another type; null stays null.
 
     Raises NotAssignable. The function raises Overflow.
     """
-    cast = _cast(source, target)
+    cast = _cast(source, target, pairing, zone)
     return lambda value: None if value is None else cast(value)
 
 
-def _cast(source: DataType, target: DataType) -> Cast:
+def _cast(source: DataType, target: DataType, pairing: Pairing, zone: tzinfo) -> Cast:
     match source, target:
         case Struct(), Struct():
-            return _struct_cast(source, target)
+            return _struct_cast(source, target, pairing, zone)
         case Array(), Array():
             if source.contains_null and not target.contains_null:
                 raise _refusal(source, target)
-            element = assigner(source.element, target.element)
+            element = assigner(source.element, target.element, pairing, zone)
             return lambda value: tuple(map(element, value))
         case Map(), Map():
             if source.value_contains_null and not target.value_contains_null:
                 raise _refusal(source, target)
-            key, part = assigner(source.key, target.key), assigner(source.value, target.value)
+            key = assigner(source.key, target.key, pairing, zone)
+            part = assigner(source.value, target.value, pairing, zone)
             return lambda value: tuple((key(name), part(content)) for name, content in value)
     if source in {target, VOID}:
         return _same
     if _is_number(source) and _is_number(target):
         return _number_cast(source, target)
     if target == STRING and isinstance(source, (Primitive, DecimalType)) and source != VARIANT:
-        return _text_cast(source)
-    if source == DATE and target in {TIMESTAMP, TIMESTAMP_NTZ}:
-        return lambda value: value * MICROS_A_DAY
-    if source in {TIMESTAMP, TIMESTAMP_NTZ} and target == DATE:
-        return lambda value: value // MICROS_A_DAY
-    if {source, target} == {TIMESTAMP, TIMESTAMP_NTZ}:
-        return _same
+        return _text_cast(source, zone)
+    if source in _DAYS_AND_TIMES and target in _DAYS_AND_TIMES:
+        return _calendar_cast(source, target, zone)
     raise _refusal(source, target)
+
+
+def _calendar_cast(source: DataType, target: DataType, zone: tzinfo) -> Cast:
+    if source == DATE:
+        return lambda value: _moment(value * MICROS_A_DAY, target, zone)
+    local = (lambda value: to_local(value, zone)) if source == TIMESTAMP else _same
+    if target == DATE:
+        return lambda value: local(value) // MICROS_A_DAY
+    return lambda value: _moment(local(value), target, zone)
+
+
+def _moment(local: int, target: DataType, zone: tzinfo) -> int:
+    return to_utc(local, zone) if target == TIMESTAMP else local
 
 
 def _refusal(source: DataType, target: DataType) -> NotAssignable:
@@ -104,16 +149,16 @@ def _same(value: Value) -> Value:
     return value
 
 
-def _struct_cast(source: Struct, target: Struct) -> Cast:
-    """Cast the fields by position, as an assignment does."""
-    if len(source) != len(target):
-        raise _refusal(source, target)
-    parts = []
-    for mine, theirs in zip(source, target, strict=True):
-        if mine.nullable and not theirs.nullable:
+def _struct_cast(source: Struct, target: Struct, pairing: Pairing, zone: tzinfo) -> Cast:
+    parts: list[tuple[int, Cast] | None] = []
+    for place, theirs in zip(pairing(source, target), target, strict=True):
+        if not theirs.nullable and (place is None or source.fields[place].nullable):
             raise _refusal(source, target)
-        parts.append(assigner(mine.type, theirs.type))
-    return lambda value: tuple(cast(part) for cast, part in zip(parts, value, strict=True))
+        mine = None if place is None else source.fields[place].type
+        parts.append(
+            None if place is None or mine is None else (place, assigner(mine, theirs.type, pairing, zone))
+        )
+    return lambda value: tuple(None if part is None else part[1](value[part[0]]) for part in parts)
 
 
 # Numbers
@@ -212,7 +257,7 @@ def _towards_zero(number: int, unit: int) -> int:
 # Texts
 
 
-def _text_cast(source: DataType) -> Cast:
+def _text_cast(source: DataType, zone: tzinfo) -> Cast:
     match source:
         case DecimalType():
             return decimal_text
@@ -224,7 +269,9 @@ def _text_cast(source: DataType) -> Cast:
             return double_text
         case Primitive("date"):
             return date_text
-        case Primitive("timestamp" | "timestamp_ntz"):
+        case Primitive("timestamp"):
+            return lambda value: timestamp_text(to_local(value, zone))
+        case Primitive("timestamp_ntz"):
             return timestamp_text
         case Primitive("binary"):
             return lambda value: value.decode("utf-8", "surrogateescape")

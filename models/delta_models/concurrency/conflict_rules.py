@@ -81,9 +81,10 @@ def _named_partitions(table: Table, operation: Operation) -> frozenset[object] |
     """The partitions that an operation names, by the value of the first partition column; None if it names none."""
     column = table.partition_by[0]
     match operation:
-        case Append(rows=rows):
-            position = rows.schema.names.index(column)
-            return frozenset(row[position] for row in rows.rows)
+        case Append(rows=rows, by_name=by_name):
+            names = (rows.schema if by_name else table.schema).names
+            places = [place for place, name in enumerate(names) if name.casefold() == column.casefold()]
+            return frozenset(row[places[0]] for row in rows.rows) if places else None
         case Delete(where=where):
             return _partition_named(where, column)
         case Update(where=where, assignments=assignments):

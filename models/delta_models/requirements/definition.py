@@ -77,6 +77,12 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "lenient",
     ),
     _outcome(
+        "rules-of-another-zone-may-be-refused",
+        "An operation that rewrites files may be refused if rows in them keep the table's rules in the time zone of the"
+        " session that wrote them, and not in its own.",
+        strength="lenient",
+    ),
+    _outcome(
         "casts-may-be-refused",
         "A value of another type is stored as the column's type if the store-assignment policy allows it, or refused.",
         strength="lenient",

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, tzinfo
 from itertools import pairwise
 from typing import Any
 
 from delta_models import operations as ops
+from delta_models.casts.explicit import find_zone
 from delta_models.expressions import columns_of, compile_expression
+from delta_models.functions import EvaluationError
 from delta_models.outcomes import Committed, NoChange
 from delta_models.schema import Struct
 from delta_models.table import alter, properties_and_constraints
@@ -32,6 +35,7 @@ from delta_models.table.expectation import (
 from delta_models.table.identity import allow_identity_overflow
 from delta_models.table.merge import merge
 from delta_models.table.retention import file_retention, log_retention
+from delta_models.table.row_conversion import BrokenRule, check_rules
 from delta_models.table.state import NotModelled, Table
 from delta_models.table.streams import StreamExpectation, expect_stream_read, expect_stream_write
 from delta_models.table.update_delete import delete, update
@@ -95,12 +99,18 @@ class ModelHistory:
     """All states so far.
 
     Every engine must still be able to read the states from `first_readable` on. Earlier ones may be gone: a vacuum may
-    have deleted their files, or the log's clean-up their versions. `hours` have passed since the beginning.
+    have deleted their files, or the log's clean-up their versions. What the steps before `first_recorded` wrote to
+    record their changes may be gone too: a vacuum takes such files by their age, whether the state can still be read or
+    not. `hours` have passed since the beginning. `zone` is the time zone of the session that performs the next step,
+    `zones` are all that there have been.
     """
 
     states: tuple[State, ...] = ()
     first_readable: int = 0
     hours: int = 0
+    first_recorded: int = 0
+    zone: tzinfo = UTC
+    zones: tuple[tzinfo, ...] = (UTC,)
 
     @property
     def table(self) -> Table:
@@ -122,15 +132,19 @@ class ModelHistory:
             step for step in range(self.first_readable, len(self.states)) if self.states[step].table.exists
         )
 
-    def steps_newer_than(self, vacuum: ops.Vacuum) -> tuple[int, ...]:
-        """The steps that are younger than the retention of a vacuum; none if it keeps nothing."""
-        hours = vacuum.retention_hours
-        kept = file_retention(self.table) if hours is None else hours
-        return tuple(step for step, state in enumerate(self.states) if self.hours - state.hour < kept)
+    def recorded_steps(self) -> tuple[int, ...]:
+        """The steps whose change data no vacuum may have deleted."""
+        return tuple(range(self.first_recorded, len(self.states)))
+
+    def in_zone(self, zone: tzinfo) -> ModelHistory:
+        """Return the same history for a session with this time zone."""
+        return self if zone is self.zone else replace(self, zone=zone)
 
     def expect(self, operation: ops.Operation) -> Expectation:
         """The outcomes that an operation may have now. Raises NotModelled for what the model does not execute."""
         table = self.table
+        if table.zone is not self.zone:
+            table = replace(table, zone=self.zone)
         if isinstance(operation, _TOUCHES_NOTHING):
             return expect_no_change(table, "contents.look-changes-nothing", most=0)
         handler = _ANYWHERE.get(type(operation))
@@ -138,6 +152,12 @@ class ModelHistory:
             return refuse_void_rows(table, handler(table, operation))
         if not table.exists:
             return expect_refusal(table, "missing-table", "outcome.missing-table-refused")
+        expectation = self._expect_on_table(table, operation)
+        if len(self.zones) > 1 and isinstance(operation, _MAY_REMOVE_FILES):
+            return _allow_rules_of_another_zone(table, expectation)
+        return expectation
+
+    def _expect_on_table(self, table: Table, operation: ops.Operation) -> Expectation:
         if isinstance(operation, ops.WriteStream):
             return expect_stream_write(self, operation)
         if isinstance(operation, ops.EnableFeature):
@@ -165,7 +185,10 @@ class ModelHistory:
         hours = self.hours + (operation.hours if isinstance(operation, ops.AdvanceClock) else 0)
         may_remove = commits[1] > 0 and isinstance(operation, _MAY_REMOVE_FILES)
         state = State(reached.table, commits, may_remove, operation, hours)
-        return _mark_unreadable(ModelHistory((*self.states, state), self.first_readable, hours), operation)
+        zone = find_zone(operation.zone) if isinstance(operation, ops.SetZone) else self.zone
+        zones = self.zones if zone in self.zones else (*self.zones, zone)
+        history = replace(self, states=(*self.states, state), hours=hours, zone=zone, zones=zones)
+        return _mark_unreadable(history, operation)
 
     def expect_read(self, read: ops.Read) -> ReadExpectation:
         """What a read must return."""
@@ -184,7 +207,7 @@ class ModelHistory:
             case _:
                 raise NotModelled(name_of(read.at))
         try:
-            return ReadExpectation(_select(table, read), refusals)
+            return ReadExpectation(_select(table, read, self.zone), refusals)
         except KeyError:
             return ReadExpectation(None, ("schema", "bad-argument"))
 
@@ -210,9 +233,9 @@ class ModelHistory:
             raise NotModelled("changes across a change of the schema")
         before = [self.state(first - 1) if first else Table(), *tables]
         steps = tuple(step_changes(step, *pair) for step, pair in enumerate(pairwise(before), start=first))
-        return ChangesExpectation(
-            steps, ("missing-file", "missing-version") if first < self.first_readable else ()
-        )
+        vacuumed = any(state.may_remove for state in self.states[first : min(last + 1, self.first_recorded)])
+        gone = vacuumed or first < self.first_readable
+        return ChangesExpectation(steps, ("missing-file", "missing-version") if gone else ())
 
     def expect_stream(self, query: ops.ReadStream, began: int, last: int) -> StreamExpectation:
         """What a streaming reader must have received by now.
@@ -277,34 +300,57 @@ class ModelHistory:
         return expectation
 
 
+def _allow_rules_of_another_zone(table: Table, expectation: Expectation) -> Expectation:
+    """The same outcomes, and a refusal if rows of the table do not keep its rules in the present time zone."""
+    try:
+        check_rules(table, table.rows)
+    except (BrokenRule, EvaluationError):
+        return allow_refusal(
+            expectation, table, ("constraint",), "outcome.rules-of-another-zone-may-be-refused"
+        )
+    return expectation
+
+
 def _mark_unreadable(model_history: ModelHistory, operation: ops.Operation) -> ModelHistory:
-    """The history with `first_readable` moved past the states that the newest step may have made unreadable."""
+    """The history with its bounds moved past the states and changes that the newest step may have made unreadable."""
     if not model_history.table.exists:
-        return replace(model_history, first_readable=len(model_history.states))
-    first_readable = model_history.first_readable
-    if isinstance(operation, ops.Vacuum) and not operation.dry_run:
-        first_readable = max(first_readable, _count_vacuumed(model_history, operation.retention_hours))
+        gone = len(model_history.states)
+        return replace(model_history, first_readable=gone, first_recorded=gone)
+    first_readable, first_recorded = model_history.first_readable, model_history.first_recorded
+    for vacuum in _vacuums(operation):
+        hours = vacuum.retention_hours
+        kept = file_retention(model_history.table) if hours is None else hours
+        first_readable = max(first_readable, _count_vacuumed(model_history, kept))
+        first_recorded = max(first_recorded, _count_older(model_history, kept))
     if model_history.hours:
         first_readable = max(first_readable, _count_expired(model_history))
-    return (
-        model_history
-        if first_readable == model_history.first_readable
-        else replace(model_history, first_readable=first_readable)
-    )
+    if (first_readable, first_recorded) == (model_history.first_readable, model_history.first_recorded):
+        return model_history
+    return replace(model_history, first_readable=first_readable, first_recorded=first_recorded)
 
 
-def _count_vacuumed(model_history: ModelHistory, retention: float | None) -> int:
+def _vacuums(operation: ops.Operation) -> tuple[ops.Vacuum, ...]:
+    """The vacuums of a step that may delete files, alone or among writers at once."""
+    together = operation.operations if isinstance(operation, ops.Interleave) else (operation,)
+    return tuple(one for one in together if isinstance(one, ops.Vacuum) and not one.dry_run)
+
+
+def _count_vacuumed(model_history: ModelHistory, kept: float) -> int:
     """The number of earliest states whose files a vacuum may have deleted.
 
     These are the states before the last step that removed files longer ago than the retention.
     """
-    kept = file_retention(model_history.table) if retention is None else retention
     removing = [
         step
         for step, state in enumerate(model_history.states)
         if state.may_remove and model_history.hours - state.hour >= kept
     ]
     return removing[-1] if removing else 0
+
+
+def _count_older(model_history: ModelHistory, kept: float) -> int:
+    """The number of earliest steps that are at least as old as the retention."""
+    return sum(model_history.hours - state.hour >= kept for state in model_history.states)
 
 
 def _count_expired(model_history: ModelHistory) -> int:
@@ -338,10 +384,10 @@ def _expect_cluster(table: Table, columns: tuple[str, ...]) -> Expectation:
     return expect_change(replace(table, cluster_by=columns), "contents.cluster")
 
 
-def _select(table: Table, read: ops.Read) -> Rows:
+def _select(table: Table, read: ops.Read, zone: tzinfo) -> Rows:
     rows = table.rows
     if read.where is not None:
-        picks = compile_expression(read.where, table.schema)
+        picks = compile_expression(read.where, table.schema, zone)
         rows = tuple(row for row in rows if picks(row) is True)
     if read.columns is None:
         return Rows(table.schema, rows)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import tzinfo
 
-from delta_models.casts.assignment import Overflow
+from delta_models.casts.assignment import Overflow, fields_by_name, fields_by_name_or_null
 from delta_models.expressions import And, Column, Compare, Expression, compile_expression
 from delta_models.functions import EvaluationError
 from delta_models.operations import Assignments, Merge, MergeClause
@@ -218,15 +219,15 @@ def _prepare_clauses(operation: Merge, when: str, table: Table, scope: Struct) -
     return prepared
 
 
-def _condition(clause: MergeClause, scope: Struct) -> Callable[[Pair], bool]:
+def _condition(clause: MergeClause, scope: Struct, zone: tzinfo) -> Callable[[Pair], bool]:
     if clause.condition is None:
         return lambda _: True
-    condition = compile_expression(clause.condition, scope)
+    condition = compile_expression(clause.condition, scope, zone)
     return lambda pair: condition(pair) is True
 
 
 def _clause(clause: MergeClause, operation: Merge, table: Table, scope: Struct) -> _Clause:
-    applies = _condition(clause, scope)
+    applies = _condition(clause, scope, table.zone)
     if clause.action == "delete":
         return _Clause(applies, lambda _row, _pair: (), deletes=True)
     assignments: Assignments = clause.assignments
@@ -234,20 +235,21 @@ def _clause(clause: MergeClause, operation: Merge, table: Table, scope: Struct) 
     if clause.everything:
         assignments = _assign_everything(clause, operation, table)
         if operation.schema_evolution:
-            mixed = find_merged_structs(table.schema, operation.source.schema)
+            mixed = find_merged_structs(table.schema, operation.source.schema, table.zone)
             names = {table.schema.names[struct.place] for struct in mixed}
             assignments = tuple(assignment for assignment in assignments if assignment[0] not in names)
     identities = identities_given(table.schema, [name for name, _ in assignments])
     if any(clause.action == "update" or not identity.explicit for identity in identities):
         message = "an identity column takes no value"
         raise IdentityValueGiven(message)
-    given = assigner(assignments, table.schema, scope)
+    pairing = fields_by_name_or_null if operation.schema_evolution else fields_by_name
+    given = assigner(assignments, table, scope, pairing)
 
     def assign(row: Row, pair: Pair) -> Row:
         changed = given.assign(row, pair)
         return merge_structs(changed, pair[1], pair[0], mixed) if mixed and pair[0] is not None else changed
 
-    fill = generation_filler(table.schema, [name for name, _ in assignments])
+    fill = generation_filler(table.schema, [name for name, _ in assignments], table.zone)
     if fill is not None:
         return _Clause(applies, lambda row, pair: fill((assign(row, pair),)), given.casts or bool(mixed))
     return _Clause(applies, lambda row, pair: (assign(row, pair),), given.casts or bool(mixed))
@@ -281,7 +283,7 @@ def _one_unconditional_delete(operation: Merge) -> bool:
 def _matches(operation: Merge, table: Table, scope: Struct) -> list[list[int]]:
     """For each target row the positions of the source rows that match. Equalities use an index."""
     equalities, rest = _split(operation.on, scope)
-    residual = compile_expression(And(rest), scope) if rest else None
+    residual = compile_expression(And(rest), scope, table.zone) if rest else None
     source = operation.source.rows
     if not equalities:
         candidates: Callable[[Row], Iterable[int]] = lambda _: range(len(source))  # noqa: E731 - one of two ways to find candidates

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from delta_models.casts.assignment import NotAssignable, Overflow, assigner
+from delta_models.casts.assignment import (
+    NotAssignable,
+    Overflow,
+    Pairing,
+    assigner,
+    fields_by_name_or_null,
+    fields_by_position,
+)
 from delta_models.expressions import compile_expression
 from delta_models.functions import EvaluationError
 from delta_models.schema import Array, DataType, Field, Map, Struct
@@ -105,36 +112,71 @@ def convert_rows(table: Table, incoming: Rows, schema_mode: str, *, by_name: boo
     sources = (
         _by_name(target.schema, incoming.schema) if by_name else _by_position(target.schema, incoming.schema)
     )
-    if any(not column.explicit for column in identities_named(target.schema, incoming.schema.names)):
+    given = incoming.schema.names if by_name else target.schema.names
+    if any(not column.explicit for column in identities_named(target.schema, given)):
         message = "a column is always generated as identity"
         raise IdentityValueGiven(message)
-    casts = _casts(target.schema, incoming.schema, sources)
+    pairing = fields_by_name_or_null if by_name else fields_by_position
+    casts = _casts(target, incoming.schema, sources, pairing)
     if casts is None and sources == tuple(range(len(incoming.schema))):
         rows = incoming.rows
     else:
         values = [_value_of(target, position, source, casts) for position, source in enumerate(sources)]
         rows = tuple(tuple(value(row) for value in values) for row in incoming.rows)
-    fill = generation_filler(target.schema, incoming.schema.names if by_name else target.schema.names)
+    fill = generation_filler(target.schema, given, target.zone)
     if fill is not None:
         rows = fill(rows)
     rows = target.stored(rows)
     check_rules(target, rows)
     generated = {identity.position for identity in identities(target.schema)}
     lacking = any(source is None and position not in generated for position, source in enumerate(sources))
+    paired = [
+        (mine.type, incoming.schema.fields[source].type)
+        for mine, source in zip(target.schema, sources, strict=True)
+        if source is not None
+    ]
+    lacking = lacking or (by_name and any(_lacks_fields(mine, theirs) for mine, theirs in paired))
     missing = ("missing",) if lacking and schema_mode == "none" else ()
-    return ConvertedRows(target, rows, missing + (("cast",) if casts else ()))
+    casting = any(
+        plain_type(mine, in_order=not by_name) != plain_type(theirs, in_order=not by_name)
+        for mine, theirs in paired
+    )
+    return ConvertedRows(target, rows, missing + (("cast",) if casting else ()))
 
 
-def plain_type(data_type: DataType) -> DataType:
-    """Return a type without nullability and field metadata; values fit without a cast if these types agree."""
+def plain_type(data_type: DataType, *, in_order: bool = True) -> DataType:
+    """Return a type without nullability and field metadata; values fit without a cast if these types agree.
+
+    The order of a struct's fields counts if `in_order`.
+    """
     match data_type:
         case Struct(fields=fields):
-            return Struct(tuple(Field(field.name.casefold(), plain_type(field.type)) for field in fields))
+            plain = [
+                Field(field.name.casefold(), plain_type(field.type, in_order=in_order)) for field in fields
+            ]
+            return Struct(tuple(plain if in_order else sorted(plain, key=lambda field: field.name)))
         case Array(element=element):
-            return Array(plain_type(element))
+            return Array(plain_type(element, in_order=in_order))
         case Map(key=key, value=value):
-            return Map(plain_type(key), plain_type(value))
+            return Map(plain_type(key, in_order=in_order), plain_type(value, in_order=in_order))
     return data_type
+
+
+def _lacks_fields(wanted: DataType, given: DataType) -> bool:
+    """Whether a struct, at any depth, has fields that the given one lacks."""
+    match wanted, given:
+        case Struct(), Struct():
+            inside = {field.name.casefold(): field.type for field in given}
+            return any(
+                field.name.casefold() not in inside
+                or _lacks_fields(field.type, inside[field.name.casefold()])
+                for field in wanted
+            )
+        case Array(), Array():
+            return _lacks_fields(wanted.element, given.element)
+        case Map(), Map():
+            return _lacks_fields(wanted.key, given.key) or _lacks_fields(wanted.value, given.value)
+    return False
 
 
 def evolve_table(table: Table, incoming: Struct, schema_mode: str) -> Table:
@@ -217,7 +259,7 @@ def value_converter(old: DataType, new: DataType) -> Callable[[Value], Value]:
 def check_rules(table: Table, rows: Iterable[Row]) -> None:
     """Raise BrokenRule if a row breaks NOT NULL at any depth, a constraint, or a generation expression."""
     rows = tuple(rows)
-    if name := find_broken_generation(table.schema, rows):
+    if name := find_broken_generation(table.schema, rows, table.zone):
         message = f"{name} is not what it is generated from"
         raise BrokenRule(message)
     if has_forbidden_null := _forbidden_null(table.schema):
@@ -225,8 +267,9 @@ def check_rules(table: Table, rows: Iterable[Row]) -> None:
             if name := has_forbidden_null(row):
                 message = f"{name} is NOT NULL"
                 raise BrokenRule(message)
-    for name, check in (*table.constraints, *metadata_rules(table.schema, table.properties)):
-        holds = compile_expression(check, table.schema)
+    rules = metadata_rules(table.schema, table.properties, table.zone)
+    for name, check in (*table.constraints, *rules):
+        holds = compile_expression(check, table.schema, table.zone)
         if any(holds(row) is not True for row in rows):
             message = f"a row breaks {name}"
             raise BrokenRule(message)
@@ -313,17 +356,17 @@ def _by_position(target: Struct, incoming: Struct) -> tuple[int | None, ...]:
 
 
 def _casts(
-    target: Struct, incoming: Struct, sources: tuple[int | None, ...]
+    target: Table, incoming: Struct, sources: tuple[int | None, ...], pairing: Pairing
 ) -> list[Callable[[Value], Value] | None] | None:
     """A cast for each column that needs one; None if no column needs one."""
     casts: list[Callable[[Value], Value] | None] = []
-    for mine, source in zip(target, sources, strict=True):
+    for mine, source in zip(target.schema, sources, strict=True):
         theirs = None if source is None else incoming.fields[source]
         if theirs is None or plain_type(theirs.type) == plain_type(mine.type):
             casts.append(None)
             continue
         try:
-            casts.append(assigner(theirs.type, mine.type))
+            casts.append(assigner(theirs.type, mine.type, pairing, target.zone))
         except NotAssignable as error:
             message = f"{mine.name}: {error}"
             raise RowMismatch(message) from error
@@ -347,8 +390,8 @@ def default_of(table: Table, name: str) -> Callable[[Row], Value]:
         return lambda _: UNKNOWN
     expression = dict(table.defaults).get(name)
     if expression is None:
-        value = metadata_default(table.schema[name], table.schema)
+        value = metadata_default(table.schema[name], table.schema, table.zone)
         return lambda _: value
-    constant = compile_expression(expression, table.schema)
+    constant = compile_expression(expression, table.schema, table.zone)
     blank = (None,) * len(table.schema)
     return lambda _: constant(blank)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from datetime import UTC, tzinfo
 from functools import cached_property
 
 from delta_models.operations import Assignments, Properties
@@ -37,6 +38,9 @@ class Table:
 
     The order of `rows` has no meaning. States share rows that no step has changed. `name` is the name in the catalogue;
     without one the table is known only by its path. The catalogue owns the files of a `managed` table.
+
+    `zone` is the time zone of the session that works at the table. It is no part of the state, but expressions depend
+    on it.
     """
 
     exists: bool = False
@@ -51,6 +55,7 @@ class Table:
     defaults: Assignments = ()
     cluster_by: tuple[str, ...] = ()
     transactions: tuple[tuple[str, int], ...] = ()
+    zone: tzinfo = field(default=UTC, compare=False)
 
     @cached_property
     def bag(self) -> Counter[Key]:

@@ -18,9 +18,10 @@ from delta_models.outcomes import Committed
 from delta_models.schema import Struct
 from delta_models.table.change_feed import StepChanges, is_recorded, step_changes
 from delta_models.table.expectation import AllowedOutcome, Expectation, expect_no_change
+from delta_models.table.row_conversion import value_converter
 from delta_models.table.state import NotModelled
 from delta_models.table.write import append
-from delta_models.values import Key, Row, Rows
+from delta_models.values import Key, Rows
 
 if TYPE_CHECKING:
     from delta_models.table.history_model import ModelHistory, State
@@ -89,7 +90,9 @@ def expect_stream_write(model_history: ModelHistory, operation: WriteStream) -> 
     """Expect the table's rows and all rows that the stream has received and not yet written."""
     table = model_history.table
     waiting = unwritten_batches(model_history, operation.stream)
-    rows = Rows(operation.rows.schema, (*(row for batch in waiting for row in batch), *operation.rows.rows))
+    schema = operation.rows.schema
+    earlier = (row for batch in waiting for row in map(value_converter(batch.schema, schema), batch.rows))
+    rows = Rows(schema, (*earlier, *operation.rows.rows))
     if not rows.rows:
         return expect_no_change(table, "stream.all-written", most=0)
     expectation = append(table, Append(rows))
@@ -98,15 +101,15 @@ def expect_stream_write(model_history: ModelHistory, operation: WriteStream) -> 
     )
 
 
-def unwritten_batches(model_history: ModelHistory, stream: str) -> list[tuple[Row, ...]]:
+def unwritten_batches(model_history: ModelHistory, stream: str) -> list[Rows]:
     """Return the rows that a stream received in earlier steps and has not written, one batch for each step."""
-    waiting: list[tuple[Row, ...]] = []
+    waiting: list[Rows] = []
     for state in reversed(model_history.states):
         if isinstance(state.operation, WriteStream) and state.operation.stream == stream:
             if state.commits[1] > 0:
                 break
-            waiting.append(state.operation.rows.rows)
-    return [batch for batch in reversed(waiting) if batch]
+            waiting.append(state.operation.rows)
+    return [batch for batch in reversed(waiting) if batch.rows]
 
 
 def _in_batches(allowed: AllowedOutcome, most: int) -> AllowedOutcome:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import tzinfo
 
 from delta_models.casts import assignment
 from delta_models.schema import DataType, Struct
@@ -26,14 +27,15 @@ class MergedStruct:
     blend: Blend
 
 
-def find_merged_structs(table: Struct, source: Struct) -> tuple[MergedStruct, ...]:
+def find_merged_structs(table: Struct, source: Struct, zone: tzinfo) -> tuple[MergedStruct, ...]:
     """Return the columns of the table that have fewer fields in the source. Raises RowMismatch."""
     places = {field.name.casefold(): position for position, field in enumerate(source)}
     merged = []
     for position, field in enumerate(table):
         other = places.get(field.name.casefold())
         if other is not None and _lacks(field.type, source.fields[other].type):
-            merged.append(MergedStruct(position, other, _blend(field.type, source.fields[other].type)))
+            blend = _blend(field.type, source.fields[other].type, zone)
+            merged.append(MergedStruct(position, other, blend))
     return tuple(merged)
 
 
@@ -56,10 +58,10 @@ def _lacks(wanted: DataType, given: DataType) -> bool:
     )
 
 
-def _blend(wanted: DataType, given: DataType) -> Blend:
+def _blend(wanted: DataType, given: DataType, zone: tzinfo) -> Blend:
     if not _lacks(wanted, given):
         try:
-            cast = assignment.assigner(given, wanted)
+            cast = assignment.assigner(given, wanted, assignment.fields_by_name_or_null, zone)
         except assignment.NotAssignable as error:
             raise RowMismatch(str(error)) from error
         return lambda _, new: cast(new)
@@ -70,7 +72,7 @@ def _blend(wanted: DataType, given: DataType) -> Blend:
     for field in wanted:
         position = places.get(field.name.casefold())
         parts.append(
-            None if position is None else (position, _blend(field.type, given.fields[position].type))
+            None if position is None else (position, _blend(field.type, given.fields[position].type, zone))
         )
 
     def blend(old: Value, new: Value) -> Value:

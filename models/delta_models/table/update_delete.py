@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import tzinfo
 from operator import itemgetter
 
 from delta_models.casts import assignment as casts
@@ -40,7 +41,7 @@ def delete(table: Table, operation: Delete) -> Expectation:
         kept: tuple[Row, ...] = ()
     else:
         try:
-            picks = compile_expression(operation.where, table.schema)
+            picks = compile_expression(operation.where, table.schema, table.zone)
         except KeyError:
             return expect_refusal(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
         kept = tuple(row for row in table.rows if picks(row) is not True)
@@ -56,8 +57,9 @@ def update(table: Table, operation: Update) -> Expectation:
     if table.property("delta.appendOnly") == "true":
         return expect_refusal(table, "append-only", "outcome.append-only")
     try:
-        picks = compile_expression(operation.where, table.schema) if operation.where is not None else None
-        assign = assigner(operation.assignments, table.schema, table.schema)
+        where = operation.where
+        picks = compile_expression(where, table.schema, table.zone) if where is not None else None
+        assign = assigner(operation.assignments, table, table.schema)
     except KeyError:
         return expect_refusal(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
     except RowMismatch:
@@ -76,7 +78,7 @@ def update(table: Table, operation: Update) -> Expectation:
         return expect_refusal(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
     if not picked:
         return expect_no_change(table, "contents.update-nothing")
-    fill = generation_filler(table.schema, [name for name, _ in operation.assignments])
+    fill = generation_filler(table.schema, [name for name, _ in operation.assignments], table.zone)
     try:
         new = table.stored(fill(picked) if fill else picked)
         check_rules(table, new)
@@ -105,20 +107,24 @@ class Assigner:
     casts: bool
 
 
-def assigner(assignments: Assignments, schema: Struct, scope: Struct) -> Assigner:
-    """Return what assigns to rows of `schema` the values that are computed from rows of `scope`.
+def assigner(
+    assignments: Assignments, table: Table, scope: Struct, pairing: casts.Pairing = casts.fields_by_name
+) -> Assigner:
+    """Return what assigns to rows of the table the values that are computed from rows of `scope`.
 
     Raises KeyError for an unknown column, RowMismatch for a column that is assigned twice or cannot be cast.
     """
+    schema = table.schema
     targets: list[tuple[int, Callable[[Row], Value]]] = []
     changes_type = False
     for name, expression in assignments:
         position = schema.index(name)
         source, wanted = type_of(expression, scope), schema.fields[position].type
-        value = compile_expression(expression, scope)
+        value = compile_expression(expression, scope, table.zone)
         if plain_type(source) != plain_type(wanted):
-            changes_type = True
-            value = _cast(value, source, wanted)
+            plain = plain_type(source, in_order=False), plain_type(wanted, in_order=False)
+            changes_type = changes_type or plain[0] != plain[1]
+            value = _cast(value, source, wanted, pairing, table.zone)
         targets.append((position, value))
     if len({position for position, _ in targets}) != len(targets):
         message = "a column is assigned twice"
@@ -136,9 +142,11 @@ def assigner(assignments: Assignments, schema: Struct, scope: Struct) -> Assigne
     return Assigner(assign, changes_type)
 
 
-def _cast(value: Callable[[Row], Value], source: DataType, wanted: DataType) -> Callable[[Row], Value]:
+def _cast(
+    value: Callable[[Row], Value], source: DataType, wanted: DataType, pairing: casts.Pairing, zone: tzinfo
+) -> Callable[[Row], Value]:
     try:
-        cast = casts.assigner(source, wanted)
+        cast = casts.assigner(source, wanted, pairing, zone)
     except casts.NotAssignable as error:
         raise RowMismatch(str(error)) from error
     return lambda row: cast(value(row))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from delta_models.expressions import compile_expression
 from delta_models.operations import Append, Overwrite
 from delta_models.outcomes import Committed
+from delta_models.schema import Array, DataType, Field, Map, Struct
 from delta_models.table.expectation import (
     AllowedOutcome,
     Expectation,
@@ -18,7 +19,9 @@ from delta_models.table.expectation import (
 )
 from delta_models.table.row_conversion import ConvertedRows, expect_write
 from delta_models.table.state import Table
-from delta_models.values import Row, row_keyer
+from delta_models.values import Row, Rows, row_keyer
+
+Finish = Callable[[tuple[Row, ...], ConvertedRows], Expectation]
 
 
 def append(table: Table, operation: Append) -> Expectation:
@@ -31,10 +34,7 @@ def append(table: Table, operation: Append) -> Expectation:
             return expect_no_change(table, "contents.append-nothing")
         return expect_change(converted.table.with_rows(old + converted.rows), "contents.append")
 
-    expectation = expect_write(
-        table, operation.rows, operation.schema_mode, by_name=operation.by_name, finish=finish
-    )
-    return apply_transaction(table, operation.transaction, expectation)
+    return apply_transaction(table, operation.transaction, _expect_rows(table, operation, finish))
 
 
 def overwrite(table: Table, operation: Overwrite) -> Expectation:
@@ -47,7 +47,7 @@ def overwrite(table: Table, operation: Overwrite) -> Expectation:
     def finish(old: tuple[Row, ...], converted: ConvertedRows) -> Expectation:
         target = converted.table
         if operation.where is not None:
-            picks = compile_expression(operation.where, target.schema)
+            picks = compile_expression(operation.where, target.schema, target.zone)
             if any(picks(row) is not True for row in converted.rows):
                 return expect_refusal(table, ("constraint", "bad-argument"), "outcome.replace-where-mismatch")
             kept = tuple(row for row in old if picks(row) is not True)
@@ -61,10 +61,44 @@ def overwrite(table: Table, operation: Overwrite) -> Expectation:
             kept, requirement = (), "contents.overwrite"
         return expect_rewrite(table, target.with_rows(kept + converted.rows), requirement)
 
-    expectation = expect_write(
-        table, operation.rows, operation.schema_mode, by_name=operation.by_name, finish=finish
-    )
-    return apply_transaction(table, operation.transaction, expectation)
+    return apply_transaction(table, operation.transaction, _expect_rows(table, operation, finish))
+
+
+def _expect_rows(table: Table, operation: Append | Overwrite, finish: Finish) -> Expectation:
+    """Expect the rows by the names or by the positions of their columns.
+
+    In a write by position it is free whether the fields of structs go by their positions or by their names, if these
+    are the same in another order: delta-spark 4.4.0 does the one if a value is cast, and else the other.
+    """
+    incoming, mode = operation.rows, operation.schema_mode
+    expectation = expect_write(table, incoming, mode, by_name=operation.by_name, finish=finish)
+    mine, theirs = table.schema.fields, incoming.schema.fields
+    if operation.by_name or len(mine) != len(theirs) or not any(map(_is_turned, mine, theirs)):
+        return expectation
+    fields = (replace(column, name=wanted.name) for wanted, column in zip(mine, theirs, strict=True))
+    named = Rows(Struct(tuple(fields)), incoming.rows)
+    by_names = expect_write(table, named, mode, by_name=True, finish=finish)
+    return expectation.or_else(*by_names.allowed_outcomes)
+
+
+def _is_turned(wanted: Field, given: Field) -> bool:
+    """Whether structs in a column have the fields of the table in another order, whatever their types."""
+    return _names(wanted.type, in_order=False) == _names(given.type, in_order=False) and _names(
+        wanted.type, in_order=True
+    ) != _names(given.type, in_order=True)
+
+
+def _names(data_type: DataType, *, in_order: bool) -> object:
+    """The names of all fields in a type."""
+    match data_type:
+        case Struct(fields=fields):
+            named = [(field.name.casefold(), _names(field.type, in_order=in_order)) for field in fields]
+            return tuple(named) if in_order else frozenset(named)
+        case Array(element=element):
+            return (_names(element, in_order=in_order),)
+        case Map(key=key, value=value):
+            return (_names(key, in_order=in_order), _names(value, in_order=in_order))
+    return None
 
 
 def apply_transaction(

@@ -73,7 +73,8 @@ D52 = DecimalType(5, 2)
         (INTEGER, None, LONG, None),
         (Array(INTEGER), (1, None), Array(LONG), (1, None)),
         (Map(STRING, INTEGER), (("a", 1),), Map(STRING, DOUBLE), (("a", 1.0),)),
-        (struct(("a", INTEGER)), (3,), struct(("b", STRING)), ("3",)),
+        (struct(("a", INTEGER)), (3,), struct(("A", STRING)), ("3",)),
+        (struct(("b", LONG), ("a", LONG)), (2, 1), struct(("a", LONG), ("b", STRING)), (1, "2")),
     ),
 )
 def test_a_value_that_fits_is_stored_as_the_columns_type(
@@ -113,6 +114,8 @@ def test_a_value_that_does_not_fit_is_an_overflow(source: DataType, value: Value
         (Array(LONG), LONG),
         (Array(LONG), Array(LONG, contains_null=False)),
         (struct(("a", LONG)), struct(("a", LONG), ("b", LONG))),
+        (struct(("a", LONG)), struct(("b", LONG))),
+        (struct(("a", LONG), ("A", LONG)), struct(("a", LONG), ("b", LONG))),
         (struct(("a", LONG)), struct(Field("a", LONG, nullable=False))),
     ),
 )

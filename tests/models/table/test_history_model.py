@@ -104,6 +104,20 @@ class TestTime:
         assert now.after(ops.Vacuum(50)).readable_steps()[0] == 2
         assert now.after(ops.AdvanceClock(100)).after(ops.Vacuum()).readable_steps()[0] == 2
 
+    def test_a_vacuum_in_a_race_takes_what_any_vacuum_takes(self) -> None:
+        now = nested_rows.model_history(ops.Delete())
+        race = ops.Interleave((ops.Vacuum(0), ops.Append(Rows(nested_rows.SCHEMA, (nested_rows.A,)))), ())
+        reached = now.expect(ops.Append(Rows(nested_rows.SCHEMA, (nested_rows.A,)))).ordinary
+        assert now.after(race, reached).readable_steps() == (3,)
+        assert now.after(race, reached).recorded_steps() == ()
+
+    def test_change_data_is_vacuumed_by_its_age(self) -> None:
+        now = nested_rows.model_history(
+            ops.Delete(), ops.AdvanceClock(100), ops.Append(Rows(nested_rows.SCHEMA, ()))
+        )
+        assert now.after(ops.Vacuum()).recorded_steps() == tuple(range(6))
+        assert now.after(ops.Vacuum(50)).after(ops.Vacuum()).recorded_steps() == (3, 4, 5, 6)
+
     def test_a_dry_run_takes_nothing(self) -> None:
         assert nested_rows.model_history(ops.Delete(), ops.Vacuum(0, dry_run=True)).readable_steps() == (
             0,

@@ -96,7 +96,7 @@ def test_other_engines_of_the_run_look_at_every_tenth_point(
 def test_the_only_finding_is_known_and_replays(each_point):
     events, folder = each_point
     findings = [event for event in events if isinstance(event, FindingFound)]
-    assert {(finding.requirement, finding.cause) for finding in findings} == {
+    assert {(finding.requirement, *finding.candidates) for finding in findings} == {
         ("crash.once", "delta-rs-commit-found-taken"),
         ("checksum.each-commit", "delta-rs-no-checksums"),
     }
@@ -108,7 +108,7 @@ def test_the_only_finding_is_known_and_replays(each_point):
 
 def test_drawn_histories_with_faults_are_played(instrumented_engines: InstrumentedEngines, tmp_path: Path):
     events = events_of(DRAWN, instrumented_engines, tmp_path)
-    assert [event for event in events if isinstance(event, FindingFound) and not event.known] == []
+    assert [event for event in events if isinstance(event, FindingFound) and not event.candidates] == []
     assert sum(event.crash_points for event in events if isinstance(event, HistoryEnded)) > 0
 
 
@@ -116,7 +116,9 @@ def test_engines_that_read_each_others_tables_write_only_their_own(
     instrumented_engines: InstrumentedEngines, tmp_path: Path
 ):
     events = events_of(DRAWN, instrumented_engines, tmp_path, ("delta-rs", "reference"))
-    assert [event.detail for event in events if isinstance(event, FindingFound) and not event.known] == []
+    assert [
+        event.detail for event in events if isinstance(event, FindingFound) and not event.candidates
+    ] == []
     wrote = [event for event in events if isinstance(event, Evidence) and "crash.told-truly" in event.checks]
     assert {event.engine.partition("@")[0] for event in wrote} == {"delta-rs", "reference"}
 

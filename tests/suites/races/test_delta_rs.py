@@ -71,7 +71,9 @@ def test_a_chunk_emits_orders_and_conflicts_and_its_findings_replay(
 ):
     chunk = Chunk("races", "dev", 0, 2, histories=15, steps=3)
     events = play_chunks([parse_engine("delta-rs")], [chunk], tmp_path, instrumented_engines)
-    assert [event.detail for event in events if isinstance(event, FindingFound) and not event.known] == []
+    assert [
+        event.detail for event in events if isinstance(event, FindingFound) and not event.candidates
+    ] == []
     raced = [event for event in events if isinstance(event, RaceOutcome)]
     assert len(raced) == 15
     assert sum(event.schedules for event in raced) >= 40
@@ -82,5 +84,5 @@ def test_a_chunk_emits_orders_and_conflicts_and_its_findings_replay(
     assert [from_json(json.loads(to_line(event))) for event in events] == events, "a worker can't send it"
     findings = [event for event in events if isinstance(event, FindingFound)]
     expected = {"delta-rs-optimizes-double-rows", "delta-rs-append-refused-after-removal", *ALWAYS_KNOWN}
-    assert {finding.cause for finding in findings} == expected
+    assert {cause for finding in findings for cause in finding.candidates} == expected
     assert replay(tmp_path / findings[0].folder).exit == FAILS

@@ -121,7 +121,9 @@ def _deletes(number: int) -> Delete:
 def test_every_group_has_its_own_table_and_honest_engines_break_nothing(tmp_path: Path):
     chunk = Chunk("races", "dev", 0, 2, histories=1, steps=7, table="drawn")
     events = play_races(tmp_path, chunk, f"{RACE_MUTANTS}:Honest", "delta-rs")
-    assert [event.detail for event in events if isinstance(event, FindingFound) and not event.known] == []
+    assert [
+        event.detail for event in events if isinstance(event, FindingFound) and not event.candidates
+    ] == []
     writers = [
         event for event in events if isinstance(event, Evidence) and "race.all-acknowledged" in event.checks
     ]

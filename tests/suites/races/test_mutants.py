@@ -14,7 +14,7 @@ from conformance.fault_injection.instrumented_engines import InstrumentedEngine,
 from conformance.fault_injection.interleaving import schedules
 from conformance.histories import Step
 from conformance.suites.context import engine_session_of
-from conformance.suites.crashes.scenarios import rows
+from conformance.suites.crashes.scenarios import UPDATE, rows
 from conformance.suites.races.scenarios import BEFORE, PAIRS
 from conformance.suites.races.session import RaceTableSession
 from delta_adapters.registry import parse_engine
@@ -159,6 +159,31 @@ def test_an_ungated_reader_must_see_what_was_committed_when_its_writer_finished(
     assert observed_race.published[1] == ({0} if order[0] == 0 else {0, 2})
 
 
+def test_a_reader_is_not_charged_with_what_writers_committed_wrongly(
+    instrumented_engines: InstrumentedEngines, tmp_path: Path
+):
+    # Both writers look at the table before either commits; then the second one reads.
+    order = (0, 0, 0, 1, 1, 1, 0, 1, 1)
+    for pair, rule in (
+        (7, "race.no-doubled-rows"),
+        (2, "race.no-write-skew"),
+        (5, "race.no-resurrected-rows"),
+    ):
+        race = Interleave((PAIRS[pair].first, PAIRS[pair].second, Read()), order, (0, 1, 1))
+        result = race_once(instrumented_engines, tmp_path / f"{pair}" / "ChecksNoConflict", race)
+        assert set(broken(result)) - {"log.remove-names-live-file"} == {rule}
+        assert sum(step_result.evidence.get("race.no-dirty-read", 0) for step_result in result) == 1
+
+
+def test_a_reader_that_sees_an_older_version_is_charged_beside_wrong_writers_too(
+    instrumented_engines: InstrumentedEngines, tmp_path: Path
+):
+    order = (0, 0, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1)
+    race = Interleave((PAIRS[7].first, PAIRS[7].second, UPDATE, Read()), order, (0, 1, 1, 1))
+    result = race_once(instrumented_engines, tmp_path / "ReadsAnOldVersion", race)
+    assert set(broken(result)) == {"race.no-doubled-rows", "race.no-dirty-read"}
+
+
 def test_every_rule_has_a_mutant():
     assert {rule for _, rule, _ in CAUGHT_AT} == set(races.JUDGES)
-    assert {name for name, _, _ in CAUGHT_AT} == set(MUTANTS) - {"Honest", *NO_LOOK}
+    assert {name for name, _, _ in CAUGHT_AT} == set(MUTANTS) - {"Honest", "ReadsAnOldVersion", *NO_LOOK}

@@ -1,0 +1,314 @@
+"""deltalake with a second fault beside a known one: the same trigger sets it off, and it gives another wrong answer.
+
+The list was written before the predictions were. Each class is one fault; those of races and crashes are started by
+path, as `second_faults.py:ClassName`.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from delta_adapters.contract import Answer, Query
+from delta_adapters.delta_rs import DeltaRs
+from delta_models.expressions import Column, Compare, Literal
+from delta_models.operations import (
+    AddConstraint,
+    Append,
+    CompactLog,
+    Delete,
+    Operation,
+    Optimize,
+    Overwrite,
+    Read,
+    Update,
+)
+from delta_models.outcomes import Committed, Outcome, Rejected, Unknown
+from delta_models.schema import LONG, DecimalType
+from delta_models.values import Decimal, Rows
+
+Form = dict[str, Any]
+
+
+class Tampered(DeltaRs):
+    """deltalake, with answers and commits that are changed after the fact."""
+
+    def execute(self, operation: Operation, tag: str) -> Outcome:
+        outcome = super().execute(self.other(operation), tag)
+        if isinstance(outcome, Committed | Unknown):  # what can't be read any more may be there all the same
+            commits = sorted(self.log.glob("*[0-9].json"))
+            forms = [json.loads(line) for line in commits[-1].read_text().splitlines()]
+            changed = self.commit(operation, forms)
+            if changed is not None:
+                commits[-1].write_text("".join(json.dumps(form) + "\n" for form in changed))
+        return self.outcome(operation, outcome)
+
+    def read(self, read: Query) -> Answer | Outcome:
+        answer = super().read(read)
+        if isinstance(read, Read) and isinstance(answer, Answer):
+            return replace(answer, table=self.answer(read, answer.table))
+        return answer
+
+    @property
+    def log(self) -> Path:
+        return Path(self._location) / "_delta_log"
+
+    def other(self, operation: Operation) -> Operation:
+        return operation
+
+    def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
+        return outcome
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form] | None:
+        return None
+
+    def answer(self, read: Read, table: pa.Table) -> pa.Table:
+        return table
+
+
+def _edited(forms: list[Form], kind: str, edit: Callable[[Form], None]) -> list[Form]:
+    for form in forms:
+        if kind in form:
+            edit(form[kind])
+    return forms
+
+
+def _set_bound(add: Form, kind: str, column: str, value: float) -> None:
+    stats = json.loads(add["stats"])
+    stats[kind][column] = value
+    add["stats"] = json.dumps(stats)
+
+
+class LosesARowOfAFilter(Tampered):
+    """A filter loses its last row as well."""
+
+    def answer(self, read: Read, table: pa.Table) -> pa.Table:
+        return table if read.where is None else table.slice(0, max(0, len(table) - 1))
+
+
+class DoublesARowOfAFilter(Tampered):
+    """A filter gives its first row twice."""
+
+    def answer(self, read: Read, table: pa.Table) -> pa.Table:
+        return table if read.where is None else pa.concat_tables([table, table.slice(0, 1)])
+
+
+class AnswersAnotherText(Tampered):
+    """A filter answers an empty partition text as `x`."""
+
+    def answer(self, read: Read, table: pa.Table) -> pa.Table:
+        if read.where is None:
+            return table
+        place = table.schema.get_field_index("part")
+        texts = ["x" if text == "" else text for text in table["part"].to_pylist()]
+        return table.set_column(
+            place, table.schema.field(place), pa.array(texts, table.schema.field(place).type)
+        )
+
+
+class SaysALowerMaximum(Tampered):
+    """The maximum of a column with NaN lies below its other values."""
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form]:
+        return _edited(forms, "add", lambda add: _set_bound(add, "maxValues", "v", 0.5))
+
+
+class RoundsDecimalsFurther(Tampered):
+    """The minimum of a long decimal is another double than that of the value."""
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form]:
+        return _edited(
+            forms, "add", lambda add: _set_bound(add, "minValues", "price", -9999999999999900000000000000.0)
+        )
+
+
+class DeletesOneRow(Tampered):
+    """A delete by a comparison with null deletes the row with the id 1, not all of them."""
+
+    def other(self, operation: Operation) -> Operation:
+        if isinstance(operation, Delete):
+            return Delete(Compare("=", Column(("id",)), Literal(LONG, 1)))
+        return operation
+
+
+class WritesAnotherId(Tampered):
+    """A row is written with another id."""
+
+    def other(self, operation: Operation) -> Operation:
+        if isinstance(operation, Append):
+            first, *others = operation.rows.rows
+            return replace(operation, rows=Rows(operation.rows.schema, ((77, *first[1:]), *others)))
+        return operation
+
+
+class WritesAnotherFraction(Tampered):
+    """A negative decimal in a partition column is written as another one, and with the second sign."""
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form]:
+        return _edited(forms, "add", lambda add: add["partitionValues"].update(part="0.-7"))
+
+
+class WritesBytesBackwards(Tampered):
+    """Bytes in a partition column are escaped, and in the reverse order."""
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form]:
+        return _edited(forms, "add", lambda add: add["partitionValues"].update(part="\\u0062\\u0061"))
+
+
+class CountsOneFileMore(Tampered):
+    """The metric of added files is too large by one more than the files of change data."""
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form]:
+        def edit(info: Form) -> None:
+            metrics = info.get("operationMetrics", {})
+            if "num_added_files" in metrics:
+                metrics["num_added_files"] += 1
+
+        return _edited(forms, "commitInfo", edit)
+
+
+class CompactsWithoutAFile(Tampered):
+    """A log compaction lacks a file as well."""
+
+    def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
+        if isinstance(operation, CompactLog):
+            for path in self.log.glob("*.compacted.json"):
+                lines = path.read_text().splitlines()
+                adds = [line for line in lines if '"add"' in line]
+                path.write_text("\n".join(line for line in lines if line != adds[-1]) + "\n")
+        return outcome
+
+
+class NamesCheckpointsToo(Tampered):
+    """Beside variants, the protocol names checkpoints of the second version."""
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form]:
+        def edit(protocol: Form) -> None:
+            for features in ("readerFeatures", "writerFeatures"):
+                protocol[features].append("v2Checkpoint")
+
+        return _edited(forms, "protocol", edit)
+
+
+class ConstrainsAlmostNothing(Tampered):
+    """A constraint on a decimal is kept with a limit that has nothing to do with it."""
+
+    def other(self, operation: Operation) -> Operation:
+        if isinstance(operation, AddConstraint):
+            limit = Literal(DecimalType(10, 2), Decimal(9_999_900, 2))
+            return replace(operation, check=Compare("<=", Column(("d",)), limit))
+        return operation
+
+
+class RecordsAnotherImage(Tampered):
+    """The change data of an update tells another row."""
+
+    def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
+        if isinstance(operation, Update):
+            (path,) = (Path(self._location) / "_change_data").rglob("*.parquet")
+            table = pq.read_table(path)
+            ids = pa.array([9] * len(table), table.schema.field("id").type)
+            pq.write_table(table.set_column(table.schema.get_field_index("id"), "id", ids), path)
+        return outcome
+
+
+class RefusesFarYearsOtherwise(Tampered):
+    """A table with a far year is refused for another reason."""
+
+    def read(self, read: Query) -> Answer | Outcome:
+        answer = super().read(read)
+        if isinstance(answer, Rejected):
+            return Rejected(answer.kind, "OSError: the file is empty")
+        return answer
+
+
+class RemovesAnotherFileToo(Tampered):
+    """A delete on a file whose path is spelt anew removes another file as well."""
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form] | None:
+        if not isinstance(operation, Delete):
+            return None
+        removed = {form["remove"]["path"] for form in forms if "remove" in form}
+        for path in sorted(self.log.glob("*[0-9].json"))[:-1]:
+            for line in path.read_text().splitlines():
+                add = json.loads(line).get("add")
+                if add is not None and add["path"] not in removed and "plain" in add["path"]:
+                    forms.append(
+                        {"remove": {"path": add["path"], "dataChange": True, "deletionTimestamp": 1}}
+                    )
+        return forms
+
+
+class MovesAllColumns(Tampered):
+    """A write that adds columns puts them first."""
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form]:
+        def edit(metadata: Form) -> None:
+            schema = json.loads(metadata["schemaString"])
+            if len(schema["fields"]) == 3:
+                schema["fields"].reverse()
+            metadata["schemaString"] = json.dumps(schema)
+
+        return _edited(forms, "metaData", edit)
+
+
+# Races and crashes
+
+
+class _AddsTwice(Tampered):
+    """Some operation adds its first file a second time, as a copy."""
+
+    of: type[Operation] = Optimize
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form] | None:
+        adds = [form["add"] for form in forms if "add" in form]
+        if not isinstance(operation, self.of) or not adds:
+            return None
+        path = Path(self._location) / adds[0]["path"]
+        shutil.copyfile(path, path.with_name(f"again-{path.name}"))
+        again = {**adds[0], "path": str(Path(adds[0]["path"]).with_name(f"again-{path.name}"))}
+        return [*forms, {"add": again}]
+
+
+class OptimizeAddsTwice(_AddsTwice):
+    """An optimize adds its file twice, so that rows are there thrice after a race."""
+
+
+class OverwriteAddsTwice(_AddsTwice):
+    """An overwrite adds its file twice, beside what it misses in a race."""
+
+    of = Overwrite
+
+
+class AppendRefusedOtherwise(Tampered):
+    """An append beside a rewrite is refused as one that conflicts with an append."""
+
+    def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
+        if isinstance(operation, Append) and isinstance(outcome, Rejected):
+            return Rejected("conflict.append", outcome.message)
+        return outcome
+
+
+class CommitsAThirdTime(Tampered):
+    """An append whose commit was reported as taken is made a third time."""
+
+    def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
+        if isinstance(operation, Append) and len(list(self.log.glob("*[0-9].json"))) == 4:
+            DeltaRs.execute(self, operation, "again")
+        return outcome
+
+
+class RefusedOtherwise(Tampered):
+    """An overwrite whose commit was reported as taken is told to be refused for a file that is missing."""
+
+    def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
+        if isinstance(operation, Overwrite) and isinstance(outcome, Rejected):
+            return Rejected("missing-file", outcome.message)
+        return outcome

@@ -1,0 +1,239 @@
+"""A second fault with the trigger of a known cause is new: no cause takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from conformance.execution.step_result import StepResult
+from conformance.fault_injection.instrumented_engines import InstrumentedEngines
+from conformance.findings import candidate_causes
+from conformance.histories import History, Step
+from conformance.suites.context import engine_session_of
+from conformance.suites.crashes.session import CrashTableSession
+from conformance.suites.races.session import RaceTableSession
+from delta_adapters.delta_rs import DeltaRs
+from delta_adapters.deviations import all_causes, cause_named
+from delta_adapters.reference import Reference
+from delta_adapters.registry import parse_engine
+from delta_models.expressions import And, Column, Compare, IsNotNull, Literal
+from delta_models.operations import (
+    AddConstraint,
+    Append,
+    CompactLog,
+    Create,
+    Delete,
+    LoseReplyAt,
+    Operation,
+    Overwrite,
+    Read,
+)
+from delta_models.schema import BINARY, BOOLEAN, DOUBLE, LONG, STRING, DecimalType, struct
+from delta_models.values import Decimal, Rows
+from tests.findings import second_faults
+from tests.mutants.stage import ALWAYS, play
+
+FAULTS = Path(second_faults.__file__)
+ID, V, PART = Column(("id",)), Column(("v",)), Column(("part",))
+NAN, MONEY = float("nan"), DecimalType(10, 2)
+
+
+def written(schema, *rows, partition_by=(), properties=()) -> list[Operation]:
+    return [Create(schema, partition_by, properties), Append(Rows(schema, rows))]
+
+
+def minimal(cause: str) -> list[Operation]:
+    found = cause_named(cause)
+    assert found is not None
+    return [step.operation for step in History.from_json(found.history).steps]
+
+
+NUMBERS = struct(("id", LONG), ("v", DOUBLE))
+TEXTS = struct(("id", LONG), ("part", STRING))
+FLAGS = struct(("id", LONG), ("part", BOOLEAN), ("qart", BOOLEAN))
+AMOUNTS = struct(("id", LONG), ("d", MONEY))
+WITHOUT_POINT = Compare("<=", Column(("d",)), Literal(MONEY, Decimal(150, 2)))
+
+# The fault, what is played, and the requirement that the second fault violates in place of the known one.
+LOCKSTEP: Sequence[tuple[str, str, list[Operation], str]] = (
+    ("delta-rs-nan-left-out-of-bounds", "LosesARowOfAFilter",
+     [*written(NUMBERS, (1, 1.0), (2, NAN), (3, 1.0)), Read(where=IsNotNull(V))], "read.filter"),
+    ("delta-rs-nan-left-out-of-bounds", "SaysALowerMaximum", written(NUMBERS, (1, 1.0), (2, NAN)),
+     "stats.max-covers-nan"),
+    ("delta-rs-empty-partition-text", "AnswersAnotherText",
+     [*written(TEXTS, (1, ""), partition_by=("part",)), Read(where=Compare("=", ID, Literal(LONG, 1)))],
+     "read.filter"),
+    ("delta-rs-empty-partition-text", "LosesARowOfAFilter",
+     [*written(TEXTS, (1, ""), (1, "a"), partition_by=("part",)), Read(where=Compare("=", ID, Literal(LONG, 1)))],
+     "read.filter"),
+    ("delta-rs-decimal-statistics", "RoundsDecimalsFurther", minimal("delta-rs-decimal-statistics"),
+     "stats.min-values"),
+    ("delta-rs-null-in-filter", "LosesARowOfAFilter",
+     [*written(NUMBERS, (1, 1.0), (2, 2.0)),
+      Read(where=And((Compare(">=", ID, Literal(LONG, 1)), Compare("=", V, Literal(DOUBLE, None)))))],
+     "read.filter"),
+    ("delta-rs-delete-by-null", "DeletesOneRow",
+     [*written(NUMBERS, (1, 1.0), (2, 2.0)), Delete(Compare("=", ID, Literal(LONG, None)))],
+     "contents.delete-nothing"),
+    ("delta-rs-name-of-null", "WritesAnotherId", minimal("delta-rs-name-of-null"), "contents.append"),
+    ("delta-rs-partition-columns-compared", "DoublesARowOfAFilter",
+     [*written(FLAGS, (1, True, True), partition_by=("part", "qart")),
+      Read(where=Compare("<", PART, Column(("qart",))))], "read.filter"),
+    ("delta-rs-negative-decimal-partition", "WritesAnotherFraction",
+     minimal("delta-rs-negative-decimal-partition"), "log.partition-value-readable"),
+    ("delta-rs-binary-partition", "WritesBytesBackwards",
+     written(struct(("id", LONG), ("part", BINARY)), (1, b"ab"), partition_by=("part",)), "contents.append"),
+    ("delta-rs-counts-more-than-files", "CountsOneFileMore", minimal("delta-rs-counts-more-than-files"),
+     "metrics.files"),
+    ("delta-rs-compaction-forgets-nulls", "CompactsWithoutAFile",
+     [*written(TEXTS, (1, None), (2, "a"), partition_by=("part",)), CompactLog(2)],
+     "log.compaction-equals-replay"),
+    ("delta-rs-variants-unasked", "NamesCheckpointsToo", minimal("delta-rs-variants-unasked"),
+     "protocol.features-needed"),
+    ("delta-rs-constraint-loses-the-point", "ConstrainsAlmostNothing",
+     [*written(AMOUNTS, (1, Decimal(100, 2))), AddConstraint("small", WITHOUT_POINT),
+      Append(Rows(AMOUNTS, ((1, Decimal(50_000, 2)),)))], "outcome.broken-rule-refused"),
+    ("delta-rs-update-forgets-a-change", "RecordsAnotherImage", minimal("delta-rs-update-forgets-a-change"),
+     "cdc.equals-difference"),
+    ("delta-rs-years-beyond-pythons", "RefusesFarYearsOtherwise", minimal("delta-rs-years-beyond-pythons"),
+     "read.succeeds"),
+    ("delta-rs-partition-columns-moved", "MovesAllColumns", minimal("delta-rs-partition-columns-moved"),
+     "write.column-order"),
+)  # fmt: skip
+
+
+def candidates_of(
+    results: Sequence[StepResult], steps: Sequence[Operation], requirement: str
+) -> list[tuple[str, ...]]:
+    """The candidates of each violation of a requirement."""
+    history = History("lockstep", "dev", 0, 1, tuple(map(Step, steps)))
+    return [
+        candidate_causes(result.observation, violation, history, all_causes())
+        for result in results
+        for violation in result.violations
+        if violation.requirement == requirement
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cause", "fault", "steps", "requirement"), LOCKSTEP, ids=[f"{cause}-{fault}" for cause, fault, *_ in LOCKSTEP]
+)  # fmt: skip
+def test_a_second_fault_with_the_same_trigger_is_new(
+    cause: str, fault: str, steps: list[Operation], requirement: str, tmp_path: Path
+):
+    honest = play(DeltaRs(), tmp_path / "honest", steps)
+    assert all(cause in found for found in candidates_of(honest.result, steps, requirement)), (
+        honest.describe()
+    )
+    played = play(getattr(second_faults, fault)(), tmp_path / "table", steps)
+    assert played.faults == []
+    found = candidates_of(played.result, steps, requirement)
+    assert found, played.describe()
+    assert set(found) == {()}, played.describe()
+
+
+def test_a_second_fault_beside_respelt_paths_is_new(tmp_path: Path):
+    rows = Rows(TEXTS, ((1, "a*b"), (2, "plain")))
+    steps: list[Operation] = [
+        Create(TEXTS, ("part",)), Append(rows), Delete(Compare("=", PART, Literal(STRING, "a*b"))),
+    ]  # fmt: skip
+    slotted = list(zip(steps, "BBA", strict=True))
+    honest = play(DeltaRs(), tmp_path / "honest", slotted, Reference())
+    (known,) = candidates_of(honest.result, steps, "contents.delete")
+    assert known == ("delta-rs-respelt-paths",)
+    played = play(second_faults.RemovesAnotherFileToo(), tmp_path / "table", slotted, Reference())
+    assert candidates_of(played.result, steps, "contents.delete") == [()]
+
+
+# Races and crashes
+
+
+@pytest.fixture(scope="module")
+def instrumented_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InstrumentedEngines]:
+    names = (
+        "OptimizeAddsTwice", "OverwriteAddsTwice", "AppendRefusedOtherwise", "CommitsAThirdTime",
+        "RefusedOtherwise",
+    )  # fmt: skip
+    made = InstrumentedEngines(
+        {name: parse_engine(f"{FAULTS}:{name}") for name in names},
+        tmp_path_factory.mktemp("arena"),
+        lambda _: None,
+    )
+    yield made
+    made.close()
+
+
+RACES = (
+    ("delta-rs-optimizes-double-rows", "OptimizeAddsTwice", "race.no-doubled-rows"),
+    ("delta-rs-overwrite-keeps-optimized-rows", "OverwriteAddsTwice", "race."),
+    ("delta-rs-overwrite-misses-new-files", "OverwriteAddsTwice", "race."),
+    ("delta-rs-append-refused-after-removal", "AppendRefusedOtherwise", "race.appends-read-nothing"),
+)
+
+
+@pytest.mark.parametrize(("cause", "fault", "area"), RACES, ids=[cause for cause, *_ in RACES])
+def test_a_second_fault_in_the_same_race_is_new(
+    cause: str, fault: str, area: str, instrumented_engines: InstrumentedEngines, tmp_path: Path
+):
+    players = [player for place in "AB" if (player := instrumented_engines.get(fault, place)) is not None]
+    table_session = RaceTableSession(
+        tmp_path / "table",
+        [engine_session_of(player.engine) for player in players],
+        [player.instrumented_process for player in players],
+        instrumented_engines.turnstile,
+        "t",
+    )
+    steps = minimal(cause)
+    results = list(table_session.open_all())
+    for operation in steps:
+        results += table_session.execute(Step(operation))
+    found = [
+        (violation.requirement, candidates)
+        for violation, candidates in all_candidates(results, steps)
+        if violation.requirement.startswith(area)
+    ]
+    assert found
+    assert {candidates for _, candidates in found} == {()}, found
+
+
+def all_candidates(results: Sequence[StepResult], steps: Sequence[Operation]):
+    history = History("races", "dev", 0, 1, tuple(map(Step, steps)))
+    return [
+        (violation, candidate_causes(result.observation, violation, history, all_causes()))
+        for result in results
+        for violation in result.violations
+        if violation.requirement not in ALWAYS
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fault", "operation"),
+    (
+        ("CommitsAThirdTime", Append(Rows(struct(("id", LONG)), ((1,),)))),
+        ("RefusedOtherwise", Overwrite(Rows(struct(("id", LONG)), ((1,),)))),
+    ),
+)
+def test_a_second_fault_after_the_same_crash_is_new(
+    fault: str, operation: Operation, instrumented_engines: InstrumentedEngines, tmp_path: Path
+):
+    player = instrumented_engines.get(fault, "A")
+    assert player is not None
+    table_session = CrashTableSession(
+        tmp_path / "table", [engine_session_of(player.engine)], player.instrumented_process, 1, "t"
+    )
+    schema = struct(("id", LONG))
+    steps: list[Operation] = [
+        Create(schema), Append(Rows(schema, ((7,),))), LoseReplyAt("commit", errno="EEXIST"), operation,
+    ]  # fmt: skip
+    results = list(table_session.open_all())
+    for step in steps:
+        results += table_session.execute(Step(step))
+    found = [
+        (violation, candidates)
+        for violation, candidates in all_candidates(results, steps)
+        if violation.requirement.startswith("crash.")
+    ]
+    assert found
+    assert {candidates for _, candidates in found} == {()}, found

@@ -1,0 +1,44 @@
+"""An engine on a JVM that the user named plays in every suite that was asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.options import RunOptions
+from conformance.planning.plan import plan_run
+
+
+def plan(*engines: str, **options):
+    return plan_run(RunOptions(Path(), engines=engines, **options))
+
+
+def heavy(planned, suite):
+    return sum(len(chunk.heavy) for chunk in planned.chunks if chunk.suite == suite)
+
+
+@pytest.mark.parametrize("engine", ("pyspark", "delta-spark"))
+def test_an_engine_on_a_jvm_has_a_bounded_share_of_crashes_and_races(engine):
+    planned = plan(engine, "delta-rs", suites=("crashes", "races"))
+    assert (heavy(planned, "crashes"), heavy(planned, "races")) == (1, 2)
+
+
+def test_a_run_with_the_default_engines_plays_what_the_profile_says():
+    assert heavy(plan(), "crashes") == heavy(plan(), "races") == 0
+
+
+def test_engines_without_a_jvm_change_no_plan():
+    assert plan("delta-rs").chunks == plan().chunks
+
+
+def test_a_suite_with_histories_for_a_jvm_keeps_them():
+    named, default = plan("delta-spark", profile="nightly"), plan(profile="nightly")
+    assert named.chunks == default.chunks
+
+
+def test_the_seeds_and_the_numbers_of_the_chunks_stay():
+    named, default = plan("pyspark"), plan()
+    assert [(chunk.name, chunk.seed) for chunk in named.chunks] == [
+        (chunk.name, chunk.seed) for chunk in default.chunks
+    ]
