@@ -98,7 +98,18 @@ def about_rows(case: Case, moment: Moment, calls: Calls) -> Ending:
         f"found, expected = {found}, {wanted}",
         'wrong = "" if found == expected else f"the rows are {found}, they should be {expected}"',
     ]
-    return Ending(lines=tuple(lines), right="the rows are {found}", tried=_may_be_refused(moment))
+    may_be_refused = _may_be_refused(moment)
+    if may_be_refused and not is_read:
+        lines = [
+            "if refused:",
+            '    end(0, f"no deviation: the last step may be refused, and is: {refused}")',
+            *lines,
+        ]
+    late = is_read and calls.reads_after_commit
+    tried = may_be_refused or late
+    return Ending(
+        lines=tuple(lines), right="the rows are {found}", tried=tried, needs_success=tried and is_read
+    )
 
 
 def about_changes(case: Case, moment: Moment, calls: Calls) -> Ending:
@@ -181,13 +192,18 @@ def _about_what_a_refusal_left(moment: Moment, calls: Calls) -> Ending:
         message = "what a refused operation left where there was no table"
         raise NotPrintable(message)
     found, wanted = calls.comparison()
+    reading = calls.answer(ops.Read(), moment.before.table.schema)
+    unread = (
+        'end(1 if refused else 2, f"DEVIATION: refused ({refused}), and the table cannot be read: {error}")'
+    )
     lines = (
-        *calls.answer(ops.Read(), moment.before.table.schema),
+        *_guarded(reading, calls, unread),
         *calls.expected(Rows(kept.schema, kept.rows)),
         f"found, expected = {found}, {wanted}",
         'wrong = "" if found == expected or not refused else f"refused ({refused}), and the rows are {found}"',
     )
-    return Ending(tried=True, lines=lines, right="{refused or 'done'}, the rows are {found}")
+    right = "{refused or 'done'}, the rows are {found}"
+    return Ending(before=tuple(reading), tried=True, lines=lines, right=right)
 
 
 def net_changes(before: Table, after: Table) -> list[str]:

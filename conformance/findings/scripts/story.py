@@ -139,12 +139,15 @@ class Story:
         if self._struck is not None and self._case.kind == "crash":
             after = following(self._struck, self._moment.operation)
             return faults.about_crash(self._case.requirement, self._struck, after, self._asked)
-        moment = Moment(self._moment.operation, self._moment.before, self._model, self._moment.expectation)
+        expectation = self._moment.expectation if self._has_refused else None
+        moment = Moment(self._moment.operation, self._moment.before, self._model, expectation)
         ending = _ending(self._case, moment, self._asked)
-        if (ending.before or (ending.tried and self._case.kind == "outcome")) and not self._has_refused:
+        if self._has_refused:
+            return ending
+        if ending.before or self._case.kind == "outcome":
             message = f"{self._case.requirement} of a step before the last"
             raise NotPrintable(message)
-        return ending
+        return replace(ending, tried=False, needs_success=False)  # the last step is no call that could fail
 
 
 def fault_took(fault: ops.KillAt | ops.DeadTableAt) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -186,6 +187,24 @@ def test_every_operation_of_the_sample_has_code_in_every_engine(engine):
     text = script(finding("contents.vacuum", engine=f"{engine}@1"))
     ast.parse(text)
     assert "No script can show this alone" not in text
+
+
+@pytest.mark.parametrize("requirement", sorted(RIGHT | WRONG))
+@pytest.mark.parametrize("look", (ops.Read(), ops.Reopen()))
+@pytest.mark.parametrize("outcome", ("", "Committed", "Unknown"))
+def test_no_script_asks_for_an_error_that_it_did_not_catch(requirement, look, outcome):
+    found = finding(requirement, history=history(*((RIGHT | WRONG)[requirement] or stories.PLAIN), look))
+    tree = ast.parse(script(replace(found, key=replace(found.key, outcome=outcome))))
+    names = {(node.id, type(node.ctx)) for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    for name in ("refused", "answer", "found", "wrong", "commits"):
+        assert (name, ast.Load) not in names or (name, ast.Store) in names, name
+
+
+def test_a_legal_refusal_of_the_last_step_is_no_deviation(tmp_path):
+    steps = history(*stories.TWICE, ops.Optimize(), ops.Restore(ops.AtState(len(stories.TWICE))))
+    text = script(finding("contents.restore", history=steps))
+    assert "may be refused, and is" in text
+    assert run(text, tmp_path).returncode == 0
 
 
 def test_details_cannot_break_out_of_the_text_of_a_script():
