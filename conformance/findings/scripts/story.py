@@ -111,10 +111,12 @@ class Story:
             if fault_took(fault):
                 self._model = before.after(ops.Reopen())
             return faults.cut(fault, statements, moves=self._moves)
-        if self._moves or not is_last:
+        if self._moves or self.in_a_child:
             message = "a call of the storage that fails, or whose reply is lost"
             raise NotPrintable(message)
-        self._has_refused = asks = self._case.requirement != "crash.once"
+        self._has_refused = asks = is_last and self._case.requirement != "crash.once"
+        if isinstance(fault, ops.FailAt):
+            self._model = before.after(ops.Reopen())
         statements = self._calls.statements(operation, before.table.schema)
         self.in_a_child = [
             "if len(sys.argv) > 1:  # the process in which the fault strikes",
@@ -135,6 +137,9 @@ class Story:
             return self._ending
         if self._moment is None:
             message = "a history without an operation"
+            raise NotPrintable(message)
+        if self._case.requirement == "crash.told-truly" and not self._has_refused:
+            message = "what a process that dies says of its operation"
             raise NotPrintable(message)
         if self._struck is not None and self._case.kind == "crash":
             after = following(self._struck, self._moment.operation)
