@@ -126,6 +126,12 @@ UTF8 = (
     '                    if value is not None and value.decode(errors="ignore").encode() != value:',
     '                        wrong.append(f"version {version}: {name} has the bytes {value}")',
 )
+ORPHANS = (
+    *COMMITS,
+    'added = {unquote(form["add"]["path"]) for actions in commits.values() for form in actions if "add" in form}',
+    'files = [file for file in Path(path).rglob("*.parquet") if "_delta_log" not in file.parts]',
+    "orphans = [file for file in files if str(file.relative_to(path)) not in added]",
+)
 TEMPLATES: dict[str, tuple[str, ...]] = {
     "stats.num-records": RECORDS,
     "stats.null-count": NULLS,
@@ -152,6 +158,12 @@ def about_files(case: Case, moment: Moment) -> Ending | None:
     if case.requirement in TEMPLATES:
         return Ending(lines=(*COMMITS, *TEMPLATES[case.requirement]))
     match case.requirement:
+        case "crash.left-overs-removed":
+            told = 'wrong = orphans and f"no commit names them, and they are still there: {orphans}"'
+            return Ending(lines=(*ORPHANS, told), right="no file is left over")
+        case "crash.left-overs-kept":
+            gone = "wrong = [file.name for file in orphans if not file.exists()]"
+            return Ending(before=ORPHANS, lines=(gone,), right="{len(orphans)} files of a cut write stay")
         case "stats.tight-bounds":
             return _tight_bounds(schema)
         case "stats.well-formed":

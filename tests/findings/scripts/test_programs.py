@@ -54,6 +54,12 @@ RIGHT: dict[str, Any] = {
     ),
     "crash.next-writer": (ops.Create(IDS), ops.DeadTableAt("commit"), ops.Append(ids(1)), ops.Append(ids(2))),
     "crash.all-or-nothing": (ops.Create(IDS), ops.FailAt("commit"), ops.Append(ids(1))),
+    "crash.left-overs-removed": (
+        ops.Create(IDS), ops.DeadTableAt("commit"), ops.Append(ids(1)), ops.AdvanceClock(24 * 8), ops.Vacuum(),
+    ),
+    "crash.left-overs-kept": (
+        ops.Create(IDS), ops.DeadTableAt("commit"), ops.Append(ids(1)), ops.Vacuum(),
+    ),
     "contents.append": (ops.Create(IDS), ops.Append(ids(1)), ops.AdvanceClock(24 * 8), ops.Append(ids(2))),
     "cdc.equals-difference": (ops.Create(IDS, (), TOLD), ops.Append(ids(1, 2)), ops.Delete(ONE)),
     "changes.rows": (
