@@ -86,6 +86,10 @@ class Calls(ABC):
         """The lines that leave the answer to a read in `answer`."""
 
     @abstractmethod
+    def names(self, read: ops.Read, schema: Struct) -> list[str]:
+        """The lines that leave the names of the columns of an answer in `found`."""
+
+    @abstractmethod
     def rows_of(self, schema: Struct) -> str:
         """The function `rows`, which makes rows comparable."""
 

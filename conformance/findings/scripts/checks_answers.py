@@ -76,6 +76,8 @@ def about_rows(case: Case, moment: Moment, calls: Calls) -> Ending:
     read = case.look if isinstance(case.look, ops.Read) else ops.Read()
     expected = moment.after.expect_read(read)
     schema = moment.table.schema
+    if case.requirement == "read.columns" and expected.rows is not None:
+        return _about_names(calls.names(read, schema), [field.name for field in expected.rows.schema])
     reading = calls.answer(read, schema)
     is_read = case.kind in {"read", "metamorphic"}
     if expected.rows is None:
@@ -110,6 +112,15 @@ def about_rows(case: Case, moment: Moment, calls: Calls) -> Ending:
     return Ending(
         lines=tuple(lines), right="the rows are {found}", tried=tried, needs_success=tried and is_read
     )
+
+
+def _about_names(reading: list[str], names: list[str]) -> Ending:
+    lines = (
+        *reading,
+        f"expected = {names!r}",
+        'wrong = "" if found == expected else f"the columns are {found}, they should be {expected}"',
+    )
+    return Ending(lines=lines, right="the columns are {found}")
 
 
 def about_changes(case: Case, moment: Moment, calls: Calls) -> Ending:

@@ -123,6 +123,10 @@ class DeltalakeCalls(Calls):
         query = f"SELECT {chosen} FROM t{where}"  # noqa: S608 - text of a script, rendered and quoted
         return [*lines, f'answer = pa.table(QueryBuilder().register("t", {table}).execute({query!r}))']
 
+    def names(self, read: ops.Read, schema: Struct) -> list[str]:
+        """The lines that leave the names of the columns of an answer in `found`."""
+        return [*self.answer(read, schema), "found = answer.column_names"]
+
     def rows_of(self, schema: Struct) -> str:
         """The function `rows`, which makes the rows of an answer comparable."""
         return ROWS_WITH_MOMENTS if holds_moments(schema) else ROWS

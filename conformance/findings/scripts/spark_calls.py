@@ -116,12 +116,15 @@ class SparkCalls(Calls):
 
     def answer(self, read: ops.Read, schema: Struct) -> list[str]:
         """The lines that leave the data frame which a read returns in `answer`."""
-        chain = self._frame(read.at)
-        if read.where is not None:
-            chain += f".where({sql(read.where)!r})"
+        chain = self._chosen(read)
         names = read.columns or tuple(field.name for field in schema)
         picked = [_comparable(schema[name]) for name in names]
         return [f"answer = {chain}.selectExpr({', '.join(map(repr, picked))})"]
+
+    def names(self, read: ops.Read, schema: Struct) -> list[str]:  # noqa: ARG002 - the frame knows its columns
+        """The lines that leave the names of the columns of an answer in `found`."""
+        picked = "" if read.columns is None else f".select({[SQL.quote(name) for name in read.columns]!r})"
+        return [f"found = {self._chosen(read)}{picked}.columns"]
 
     def rows_of(self, schema: Struct) -> str:  # noqa: ARG002 - Spark makes numbers of dates itself
         """The function `rows`, which makes rows comparable."""
@@ -159,6 +162,10 @@ class SparkCalls(Calls):
     def schema_definition(self, schema: Struct) -> list[str]:
         """Spark's scripts name no schemas."""
         return [repr(ddl(schema))]
+
+    def _chosen(self, read: ops.Read) -> str:
+        """The expression of the frame with the rows that a read picks."""
+        return self._frame(read.at) + ("" if read.where is None else f".where({sql(read.where)!r})")
 
     def _frame(self, at: ops.When) -> str:
         options = ""

@@ -54,6 +54,7 @@ RIGHT: dict[str, Any] = {
     ),
     "crash.next-writer": (ops.Create(IDS), ops.DeadTableAt("commit"), ops.Append(ids(1)), ops.Append(ids(2))),
     "crash.all-or-nothing": (ops.Create(IDS), ops.FailAt("commit"), ops.Append(ids(1))),
+    "read.columns": (*stories.PLAIN, ops.Read(columns=("price", "id"))),
     "crash.left-overs-removed": (
         ops.Create(IDS), ops.DeadTableAt("commit"), ops.Append(ids(1)), ops.AdvanceClock(24 * 8), ops.Vacuum(),
     ),
