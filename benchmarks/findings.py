@@ -27,8 +27,7 @@ from conformance.execution.step_result import StepResult
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings.recorder import FindingRecorder
 from conformance.findings.storage import Finding, load_finding
-from conformance.generation import TableShape, state_machine
-from conformance.histories import Chunk, History, Step
+from conformance.histories import Chunk, History
 from conformance.runner.chunk import play_chunk
 from conformance.suites.context import SuiteContext
 from conformance.triage.model_play import play_on_model
@@ -38,6 +37,7 @@ from conformance.triage.shrink import Shrunk, shrink
 from delta_adapters.capabilities import Capabilities
 from delta_adapters.registry import parse_engine, with_adapter
 from delta_models.requirements import Violation
+from tests.triage.drawn import drawn_history
 from tests.triage.in_process import finding_of
 
 PLANTED = Path(__file__).with_name("planted.py")
@@ -160,31 +160,10 @@ def _finding_in(history: History, replayer: Replayer, engine: str, spec: str) ->
     return None
 
 
-class _Recorder:
-    """Takes the histories of a chunk as they are drawn."""
-
-    def __init__(self) -> None:
-        self.histories: list[list[Step]] = []
-
-    def begin(self, history: int, shape: TableShape) -> None:  # noqa: ARG002 - a player's
-        self.histories.append([])
-
-    def play(self, step: Step) -> None:
-        self.histories[-1].append(step)
-
-    def end(self) -> None:
-        pass
-
-    def is_over(self) -> bool:
-        return False
-
-
 def _long_histories(capabilities: Capabilities) -> Iterator[History]:
     """Drawn histories of 40 steps that the engine claims, which meet the fault after many of them, and not before."""
     for seed in range(DRAWS):
-        recorder = _Recorder()
-        state_machine.draw(Chunk("lockstep", "dev", 0, seed, 1, LONG + 20), recorder, shared=False)
-        steps = tuple(recorder.histories[0]) if recorder.histories else ()
+        steps = drawn_history(seed, LONG + 20).steps
         kept = without(steps, [n for n, step in enumerate(steps) if capabilities.covers(step.operation)])
         played = play_on_model(kept) if kept else None
         if kept is None or played is None or played.refusals.total() > 3:

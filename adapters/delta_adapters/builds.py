@@ -14,9 +14,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from delta_adapters import local_builds
-from delta_adapters.environments import build_copy, ensure_environment, needs_environment, site_packages
+from delta_adapters.delta_spark.jars import JarsError, with_build
+from delta_adapters.environments import (
+    EnvironmentProblem,
+    build_copy,
+    ensure_environment,
+    needs_environment,
+    site_packages,
+)
 from delta_adapters.registry import KNOWN, EngineSpec
-from delta_adapters.spark.java import find_java
+from delta_adapters.spark.java import JavaError, find_java
 
 LENGTH = 16
 _BESIDE = {"delta-rs": ("pyarrow",)}  # packages that take part in what the engine answers
@@ -25,10 +32,12 @@ _BESIDE = {"delta-rs": ("pyarrow",)}  # packages that take part in what the engi
 def build_hash(spec: EngineSpec) -> str:
     """Return a hash of everything that is under test: the engine's files, its adapter and, on a JVM, Spark and Java.
 
-    Makes the environment of another version or build if need be. Raises EnvironmentProblem, JarsError or JavaError if
-    the engine can't be had.
+    Makes the environment of another version or build if need be. Raises EnvironmentProblem if the engine can't be had.
     """
-    parts = [f"{name}={value}" for name, value in _parts(spec)]
+    try:
+        parts = [f"{name}={value}" for name, value in _parts(spec)]
+    except (JarsError, JavaError) as error:
+        raise EnvironmentProblem(f"{spec} can't be had: {error}. {error.cure}") from error
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:LENGTH]
 
 
@@ -55,8 +64,6 @@ def _parts(spec: EngineSpec) -> Iterator[tuple[str, str]]:
         yield "pyspark", importlib.metadata.version("pyspark")
         yield "java", find_java().version
     if spec.name == "delta-spark":
-        from delta_adapters.delta_spark.jars import with_build  # noqa: PLC0415 - only delta-spark has JARs
-
         jars = with_build(build_copy(spec) if spec.path else None)
         yield "jars", local_builds.digest_of((jar.name, jar) for jar in jars)
 

@@ -12,20 +12,27 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from conformance.cli.argument_types import one_of
+from conformance.cli.errors import UsageError
 from conformance.cli.run import DEFAULT_OUT
 from conformance.reporting.text import one_line
 from delta_adapters.environments import cache_folder
 from delta_adapters.registry import KNOWN, availability, engine_names, java_availability, parse_engine
 
+if TYPE_CHECKING:
+    from conformance.triage.dead_causes import Examined
+
 HELP = """\
-Usage: conformance doctor [--smoke] [--format NAME]
+Usage: conformance doctor [--smoke] [--causes] [--deviations DIR] [--format NAME]
 
 Says what is missing on this machine, and the line that mends it.
 
-  --smoke          also start each engine and drive it through a few steps
-  --format NAME    text (default) or json
+  --smoke            also start each engine and drive it through a few steps
+  --causes           also play the minimal history of each known cause, and say which fail no more
+  --deviations DIR   the same with causes of your own
+  --format NAME      text (default) or json
 
 Exit: 0 nothing is missing, 2 a run is not possible, 3 a run would be inconclusive.
 """
@@ -49,12 +56,15 @@ class Diagnosis:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `doctor`."""
     parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--causes", action="store_true")
+    parser.add_argument("--deviations", type=Path)
     parser.add_argument("--format", default="text", type=one_of("format", ("text", "json")))
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Examine the machine, print the diagnoses and return the exit code of the worst."""
     diagnoses = list(examine(smoke=arguments.smoke))
+    diagnoses += causes_examined(arguments.deviations, known=arguments.causes)
     if arguments.format == "json":
         sys.stdout.write(
             json.dumps({"format": 1, "findings": [asdict(diagnosis) for diagnosis in diagnoses]}, indent=1)
@@ -82,6 +92,34 @@ def examine(*, smoke: bool = False) -> Iterator[Diagnosis]:
         for name in engine_names():
             if availability(name):
                 yield _smoke(name)
+
+
+def causes_examined(own: Path | None, *, known: bool) -> list[Diagnosis]:
+    """Say of each cause whether it is live in the installed engine. Raises UsageError for a malformed one."""
+    if own is None and not known:
+        return []
+    from conformance.findings.catalogue import catalogue  # noqa: PLC0415 - only for causes
+    from conformance.triage.dead_causes import examine_causes  # noqa: PLC0415 - the same
+    from conformance.triage.liveness import Liveness  # noqa: PLC0415 - the same
+    from delta_adapters.deviations import BadCause, all_causes  # noqa: PLC0415 - the same
+
+    try:
+        causes = [cause for cause in catalogue(own) if known or cause not in all_causes()]
+    except BadCause as error:
+        raise UsageError(f"--deviations: {error}") from error
+    return [_cause(examined) for examined in examine_causes(causes, Liveness())]
+
+
+def _cause(examined: Examined) -> Diagnosis:
+    name = examined.cause.id
+    if examined.live:
+        return Diagnosis(name, OK, f"is live in {examined.cause.engine}")
+    if examined.live is None:
+        return Diagnosis(name, NOTE, one_line(examined.why))
+    return Diagnosis(
+        name, NOTE, f"fails no more: {one_line(examined.why)}",
+        "It explains nothing there. Remove it, or keep it for the versions in which it is live.",
+    )  # fmt: skip
 
 
 def lines_of(diagnosis: Diagnosis) -> Iterator[str]:

@@ -10,12 +10,15 @@ from conformance.cli.errors import UsageError
 from conformance.reporting.text import harmless
 
 HELP = """\
-Usage: conformance replay FINDING...
+Usage: conformance replay FINDING... [--engine NAME[@VERSION|@PATH]]
 
-Plays the history of each finding again, on the engine that it was found on.
+Plays the history of each finding again, on the engine that it was found on, or on another
+version or build of it: is it fixed there?
 
-  FINDING    the folder of a finding, as the last lines of a run and the report name it, or
-             its history.json
+  FINDING          the folder of a finding, as the last lines of a run and the report name
+                   it, or its history.json
+  --engine ENGINE  the version or build: delta-rs@1.6.6, or a path after the @, to a wheel, a
+                   checkout or a JAR. The minimal history is played, if there is one
 
 Exit: 0 fixed, 1 still fails, 3 could not run.
 """
@@ -24,6 +27,7 @@ Exit: 0 fixed, 1 still fails, 3 could not run.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `replay`."""
     parser.add_argument("findings", nargs="+", metavar="FINDING", type=Path)
+    parser.add_argument("--engine", metavar="ENGINE")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -31,10 +35,12 @@ def execute(arguments: argparse.Namespace) -> int:
     from conformance.findings import NotAFinding  # noqa: PLC0415 - loads Hypothesis; --help shall not wait for it
     from conformance.triage.replay import COULD_NOT_RUN, FAILS, FIXED, replay  # noqa: PLC0415 - the same
 
+    if arguments.engine is not None:
+        _refuse_unknown(arguments.engine)
     worst = FIXED
     for finding in arguments.findings:
         try:
-            result = replay(finding)
+            result = replay(finding, engine=arguments.engine)
         except NotAFinding as error:
             raise UsageError(
                 str(error), "The last lines of a run, and its report, name the folders."
@@ -43,3 +49,12 @@ def execute(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()
         worst = max(worst, result.exit, key=(FIXED, COULD_NOT_RUN, FAILS).index)
     return worst
+
+
+def _refuse_unknown(text: str) -> None:
+    from delta_adapters.registry import UnknownEngine, parse_engine  # noqa: PLC0415 - --help needs no engine
+
+    try:
+        parse_engine(text)
+    except UnknownEngine as error:
+        raise UsageError(str(error), "See: conformance engines") from error

@@ -115,9 +115,10 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def options_and_plan(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
     """The options of the run, checked, its plan, and its folder made. Raises UsageError."""
+    from conformance.findings.catalogue import catalogue  # noqa: PLC0415 - --help needs no causes
     from conformance.planning.plan import plan_run  # noqa: PLC0415 - --help needs no plan
     from conformance.planning.profile import PlanError  # noqa: PLC0415 - --help needs no plan
-    from delta_adapters.deviations import BadCause, all_causes  # noqa: PLC0415 - nor causes
+    from delta_adapters.deviations import BadCause  # noqa: PLC0415 - nor causes
     from delta_adapters.registry import UnknownEngine, parse_engine  # noqa: PLC0415 - and no engine
 
     if arguments.budget is not None and arguments.examples is not None:
@@ -152,7 +153,7 @@ def options_and_plan(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
         raise UsageError(str(error)) from error
     if arguments.deviations is not None:
         try:
-            all_causes(arguments.deviations)
+            catalogue(arguments.deviations)
         except BadCause as error:
             raise UsageError(f"--deviations: {error}") from error
     try:

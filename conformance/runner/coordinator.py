@@ -238,7 +238,7 @@ class Coordinator:
 
         Until then an idle worker waits, because another one may still see what it can explain.
         """
-        if self._stopping or self._awaited:
+        if self._stopping or self._awaited or self._unusable:
             return
         for worker in list(self._idle):
             job = self._next_job(worker)

@@ -11,7 +11,9 @@ from conformance.execution.step_result import StepResult
 from conformance.findings.candidates import candidate_causes
 from conformance.findings.fingerprint import key_of
 from conformance.findings.storage import Finding, FindingError, NotAFinding, load_finding
+from conformance.triage import on_build
 from conformance.triage.hosts import CannotRun
+from conformance.triage.on_build import Verdict, play_on
 from conformance.triage.replayer import Playthrough, Replayer, Setup
 from delta_adapters.deviations import all_causes
 from delta_adapters.engine_id import EngineId
@@ -28,8 +30,11 @@ class ReplayResult:
     text: str
 
 
-def replay(path: Path, replayer: Replayer | None = None) -> ReplayResult:
-    """Play a finding's history again. Raises NotAFinding if the path is not the folder of a finding."""
+def replay(path: Path, replayer: Replayer | None = None, engine: str | None = None) -> ReplayResult:
+    """Play a finding's history again, on its own engine or on another version or build of it (`engine`).
+
+    Raises NotAFinding if the path is not the folder of a finding.
+    """
     try:
         finding = load_finding(path)
     except NotAFinding:
@@ -37,6 +42,9 @@ def replay(path: Path, replayer: Replayer | None = None) -> ReplayResult:
     except FindingError as error:
         return ReplayResult(COULD_NOT_RUN, f"could not run: {error}")
     name = f"{finding.fingerprint} ({finding.engine}, {finding.key.requirement})"
+    if engine is not None:
+        with Replayer() if replayer is None else nullcontext(replayer) as player:
+            return _result_on(name, engine, play_on(finding, engine, player))
 
     def is_it(step_result: StepResult, violation: Violation) -> bool:
         return key_of(step_result.observation, violation) == finding.key
@@ -46,6 +54,17 @@ def replay(path: Path, replayer: Replayer | None = None) -> ReplayResult:
             return _result(name, finding, player.play(finding.history, Setup.of(finding), until=is_it))
     except CannotRun as error:
         return ReplayResult(COULD_NOT_RUN, f"{name} could not run: {error}")
+
+
+def _result_on(name: str, engine: str, verdict: Verdict) -> ReplayResult:
+    match verdict.outcome:
+        case on_build.HOLDS:
+            return ReplayResult(FIXED, f"{name} is fixed in {engine}: {verdict.why}")
+        case on_build.FAILS:
+            return ReplayResult(FAILS, f"{name} still fails in {engine}: {verdict.why}")
+        case on_build.OTHERWISE:
+            return ReplayResult(FAILS, f"{name} fails in another way in {engine}: {verdict.why}")
+    return ReplayResult(COULD_NOT_RUN, f"{name} could not run in {engine}: {verdict.why}")
 
 
 def _violations(finding: Finding, result: Sequence[StepResult]) -> Iterator[tuple[StepResult, str]]:

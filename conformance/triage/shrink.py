@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from conformance.execution.step_result import StepResult
 from conformance.findings.fingerprint import key_of
@@ -26,7 +27,7 @@ from conformance.triage.differences import DifferenceClass, class_of
 from conformance.triage.explicit_reads import explicit_forms
 from conformance.triage.model_play import ModelPlay, play_on_model
 from conformance.triage.reductions import REDUCTIONS, Reduction
-from conformance.triage.replayer import CRASHES, RACES, Playthrough, Replayer, Setup
+from conformance.triage.replayer import CRASHES, RACES, Playthrough, Setup, Until
 from conformance.triage.shrink_state import ShrinkState, digest_of
 from delta_adapters.engine_id import EngineId
 from delta_models.requirements import Violation
@@ -35,6 +36,13 @@ PAUSE = 2.0  # seconds after which the state is written again, if nothing smalle
 CONFIRMATIONS = 3
 
 Unwanted = Callable[[StepResult, Violation, History], bool]
+
+
+class Player(Protocol):
+    """Plays histories; a `Replayer` does."""
+
+    def play(self, history: History, setup: Setup, *, until: Until | None = None) -> Playthrough:
+        """Play a history up to the violation that `until` waits for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +86,7 @@ class _Shown:
 
 def shrink(
     finding: Finding,
-    replayer: Replayer,
+    replayer: Player,
     *,
     deadline: float,
     on_progress: Callable[[Progress], object] = lambda _: None,
@@ -107,7 +115,7 @@ class Shrinker:
     def __init__(
         self,
         finding: Finding,
-        replayer: Replayer,
+        replayer: Player,
         *,
         deadline: float,
         on_progress: Callable[[Progress], object] = lambda _: None,
@@ -196,9 +204,9 @@ class Shrinker:
     def _round(self) -> bool:
         """Try all reductions once; returns whether one of them found something smaller."""
         before = self._best[-1].history
-        for reduction in REDUCTIONS:
+        for reduction in REDUCTIONS.values():
             self._reduce(reduction)
-        return self._best[-1].history != before
+        return self._best[-1].history is not before
 
     def _reduce(self, reduction: Reduction) -> None:
         candidates = reduction(self._best[-1].history)
@@ -241,7 +249,10 @@ class Shrinker:
     ) -> bool:
         if self._target is None or not self._target.covers(class_of(step_result, violation)):
             return False
-        return candidate is None or not self._unwanted(step_result, violation, candidate)
+        if candidate is None:
+            return True
+        so_far = replace(candidate, steps=candidate.steps[: step_result.observation.step + 1])
+        return not self._unwanted(step_result, violation, so_far)
 
     def _play(self, history: History, until: Callable[[StepResult, Violation], bool]) -> Playthrough:
         began = time.monotonic()

@@ -50,7 +50,7 @@ DIFFERENCES: Mapping[str, Difference] = {
     "name-of-null-mixed-with-null": contents.name_of_null_mixed_with_null,
     "name-of-null-became-null": contents.name_of_null_became_null,
     "year-of-the-era": contents.year_of_the_era,
-    "new-columns-inserted-too": contents.new_columns_inserted_too,
+    "new-columns-filled-too": contents.new_columns_filled_too,
     "operation-sees-empty-text": contents.operation_sees_empty_text,
     "unknown-rows-deleted": contents.unknown_rows_deleted,
     "nan-written-as-the-bound": contents.nan_written_as_the_bound,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 from delta_models.expressions import (
     And,
@@ -40,12 +41,14 @@ class Reading:
     """One way in which versions of the optimizer and of the file skipping decide.
 
     `nulls_are_dropped`: a part that is a null is taken for true. `partitions_are_kept`: a part on partition columns is
-    left to the skipping of files, which can't compare columns, and `lists_are_decided` or not.
+    left to the skipping of files, which can't compare columns, and `lists_are_decided` or not. `null_is_kept`: a file
+    with a null in such a comparison is kept too.
     """
 
     nulls_are_dropped: bool
     partitions_are_kept: bool
     lists_are_decided: bool = True
+    null_is_kept: bool = True
 
     def picks(self, where: Expression, schema: Struct, partition_by: tuple[str, ...], row: Row) -> bool:
         """Whether a row is answered."""
@@ -71,7 +74,8 @@ class Reading:
             case Not(operand=operand):
                 return negate(self._skipping(operand, schema, row))
             case Compare(left=Column(), right=Column()):
-                return None
+                known = self.null_is_kept or evaluate(part, schema, row) is not None
+                return None if known else False
             case In() if not self.lists_are_decided:
                 return None
         truth = evaluate(part, schema, row)
@@ -82,9 +86,9 @@ class Reading:
 
 def readings(*, nulls: bool, partitions: bool) -> Iterator[Reading]:
     """The ways to apply a filter if nulls are taken for true, and if comparisons of partition columns are not made."""
-    for lists in (True, False):
+    for lists, null_is_kept in product((True, False), repeat=2):
         for kept in (True, False) if nulls and not partitions else (partitions,):
-            yield Reading(nulls_are_dropped=nulls, partitions_are_kept=kept, lists_are_decided=lists)
+            yield Reading(nulls, kept, lists_are_decided=lists, null_is_kept=null_is_kept)
 
 
 def _has_unknown(part: Expression) -> bool:
