@@ -37,7 +37,7 @@ def end(code, text):
 """.strip()
 # Python would end with 1 after an error, and 1 means here that the deviation shows.
 HOOK = """
-sys.excepthook = lambda _, error, at: end(2, f"can't tell, line {at.tb_lineno}: {error!r}\\n{__doc__}")
+sys.excepthook = lambda kind, error, tb: end(2, f"can't tell, line {tb.tb_lineno}: {kind.__name__} {error}\\n{__doc__}")
 """.strip()
 
 

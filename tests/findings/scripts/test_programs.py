@@ -111,6 +111,13 @@ def test_without_java_spark_ends_with_two(tmp_path, engine):
     assert "can't tell, line" in done.stdout
 
 
+def test_without_a_compiler_a_lost_reply_ends_with_two(tmp_path):
+    steps = history(ops.Create(IDS), ops.LoseReplyAt("commit", errno="EEXIST"), ops.Append(ids(1)))
+    done = run(script(finding("crash.once", history=steps)), tmp_path, environment={"PATH": "/nope"})
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "'cc'" in done.stdout
+
+
 def test_an_earlier_step_that_fails_decides_nothing(tmp_path):
     text = script(finding("contents.append", history=history(*stories.TWICE)))
     done = run(text.replace('mode="append"', 'mode="nonsense"', 1), tmp_path)
