@@ -13,8 +13,7 @@ from pathlib import Path
 
 from conformance.execution.step_result import StepResult
 from conformance.findings.candidates import candidate_causes
-from conformance.findings.readme import readme_of
-from conformance.findings.scripts import scripts_for
+from conformance.findings.recorder import parts_of
 from conformance.findings.storage import MINIMAL, Finding, load_finding, update_finding
 from conformance.histories import History
 from conformance.triage.canonical import fingerprint_of
@@ -86,8 +85,7 @@ def shrink_finding(
     shrunk = shrinker.result()
     if shrunk.reproduced:
         smaller = with_minimal(finding, shrunk)
-        scripts = scripts_for(smaller)
-        update_finding(folder, smaller, {**scripts, "README.md": readme_of(smaller, tuple(scripts))})
+        update_finding(folder, smaller, parts_of(smaller))
     return ShrinkResult(finding, shrunk, time.monotonic() - began, folder / MINIMAL, stopped)
 
 

@@ -108,3 +108,20 @@ def test_an_unknown_engine_is_told_before_anything_runs(tmp_path):
 def test_a_finding_fails_a_test_if_it_fails_a_run(strength, state, engine, strict, fails):
     sighting = replace(SIGHTING, strength=strength, engine=engine)
     assert fails_a_run(sighting, triaged(state, sighting), strict=strict) is fails
+
+
+def test_an_engine_that_fails_its_smoke_test_ends_the_session_with_2_before_anything_is_played(tmp_path):
+    done = run_pytest(tmp_path, "--conformance-engine", engine("FailsSmoke"))
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert (
+        "was asked for and can't be tested: failssmoke@1.0 fails its smoke test" in done.stdout + done.stderr
+    )
+    events = (tmp_path / "conformance-results" / "latest" / "events.jsonl").read_text()
+    assert "ChunkStarted" not in events
+
+
+def test_what_this_machine_lacks_ends_the_session_with_3(tmp_path, monkeypatch):
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    done = run_pytest(tmp_path, "--conformance-engine", "delta-spark")
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "can't run on this machine: Java 17 or newer is needed" in done.stdout + done.stderr

@@ -20,8 +20,9 @@ from conformance.events.types import (
 )
 from conformance.reporting.aggregation import ResultAggregator
 from conformance.reporting.claims import Claim
+from conformance.reporting.comparable_runs import UnlikeRuns
 from conformance.reporting.event_log import read
-from conformance.reporting.merge import UnlikeRuns, merge
+from conformance.reporting.merge import merge
 from tests.reporting.samples import (
     FINDING,
     HEADER,
