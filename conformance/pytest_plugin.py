@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from conformance.reporting.results import Results
 
 PLAN = pytest.StashKey["Plan"]()
+SEED = pytest.StashKey[int]()
 RESULTS = pytest.StashKey["list[str]"]()
 CHUNK = "conformance_chunk"
 DEFAULT_PROFILE = "dev"
@@ -40,7 +41,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="dev, ci or nightly (default: dev)",
     )
     group.addoption(
-        "--conformance-seed", type=int, default=0, metavar="S", help="draw other histories (default: 0)"
+        "--conformance-seed",
+        type=int,
+        metavar="S",
+        help="draw other histories, or the same again (default: the profile's own seed; nightly draws a new one)",
     )
     group.addoption(
         "--conformance-examples", type=int, metavar="N", help="histories a suite, in place of the profile's"
@@ -66,7 +70,10 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test that uses `conformance_chunk` once for each planned chunk of its module's suite."""
+    """Run a test that uses `conformance_chunk` once for each planned chunk of its module's suite.
+
+    Chunks of the reserve are no tests: how many are played is decided when all others have ended.
+    """
     if CHUNK in metafunc.fixturenames:
         suite = metafunc.module.SUITE
         chunks = [chunk for chunk in _plan(metafunc.config).chunks if chunk.suite == suite]
@@ -95,7 +102,7 @@ def _keep_results(config: pytest.Config, results: Results, folder: Path) -> None
     config.stash[RESULTS] = [
         (
             f"{results.outcome.verdict}: {sum(suite.steps for suite in results.suites)} steps, "
-            f"{len(results.findings)} findings"
+            f"{len(results.findings)} findings, seed {config.stash[SEED]}"
         ),
         *(f"  {reason}" for reason in results.outcome.reasons[:10]),
         f"report: {folder / 'report.html'}",
@@ -127,12 +134,16 @@ def _plan(config: pytest.Config) -> Plan:
 
 def _options(config: pytest.Config, folder: Path) -> RunOptions:
     from conformance.options import RunOptions  # noqa: PLC0415
+    from conformance.planning.plan import seed_of_run  # noqa: PLC0415
 
+    profile = config.getoption("conformance_profile")
+    if SEED not in config.stash:
+        config.stash[SEED] = seed_of_run(profile, config.getoption("conformance_seed"))
     return RunOptions(
         folder=folder,
         engines=tuple(config.getoption("conformance_engine")),
-        profile=config.getoption("conformance_profile"),
-        seed=config.getoption("conformance_seed"),
+        profile=profile,
+        seed=config.stash[SEED],
         examples=config.getoption("conformance_examples"),
         steps=config.getoption("conformance_steps"),
         command=("pytest", *map(str, config.invocation_params.args)),

@@ -25,21 +25,9 @@ from conformance.generation import SLOTS
 from conformance.histories import Chunk, History, Step
 from conformance.observations.observation import FaultContext, Observation
 from conformance.observations.recovery_state import AFTER, BEFORE
-from delta_models.operations import Properties
 from delta_models.requirements import BY_ID, Violation
 from delta_models.wire_names import name_of
 
-FEATURES = {
-    "delta.enableDeletionVectors": "deletionVectors",
-    "delta.enableChangeDataFeed": "changeDataFeed",
-    "delta.appendOnly": "appendOnly",
-    "delta.columnMapping.mode": "columnMapping",
-    "delta.enableRowTracking": "rowTracking",
-    "delta.enableInCommitTimestamps": "inCommitTimestamp",
-    "delta.enableTypeWidening": "typeWidening",
-    "delta.isolationLevel": "writeSerializable, unconfirmed",  # judged from the rules alone
-}
-OFF = ("false", "none", "serializable")
 HOW_LOST = {LIVES: "died", ANSWERS: "hung", SPEAKS: "spoke nonsense"}
 
 Emit = Callable[[Event], None]
@@ -231,7 +219,7 @@ class HistoryRecorder:
     ) -> FindingContext:
         chunk = self._chunk
         return FindingContext(
-            history=History(chunk.suite, chunk.profile, chunk.number, chunk.seed, tuple(self._steps)),
+            history=History(chunk.kind, chunk.profile, chunk.number, chunk.seed, tuple(self._steps)),
             number=self._number,
             observation=step_result.observation,
             violation=violation,
@@ -255,13 +243,6 @@ class HistoryRecorder:
 
     def _where(self, step: int) -> str:
         return f"{self._chunk.name}, history {self._number}, step {step}"
-
-
-def features_of(properties: Properties) -> tuple[str, ...]:
-    """The table features that properties switch on."""
-    return tuple(
-        sorted(FEATURES[key] for key, value in properties if key in FEATURES and value.lower() not in OFF)
-    )
 
 
 def _key_of(table_session: TableSession, *engine: str) -> tuple[str, ...]:

@@ -44,8 +44,6 @@ from delta_models.schema import BINARY, DATE, LONG, STRING, Field, Struct
 from delta_models.table import ModelHistory
 from delta_models.values import Rows
 
-SHORT_VACUUMS = ((0.0, 3), (None, 1))
-
 ATTEMPTS = 5  # to draw an operation without a known trigger
 
 
@@ -166,7 +164,7 @@ def checkpoint(_: DrawContext) -> Operation:
 
 def vacuum(context: DrawContext) -> Operation:
     """Remove unused files, mostly all of them."""
-    return Vacuum(context.choices.weighted(SHORT_VACUUMS))
+    return Vacuum(context.choices.weighted(context.profile.retentions))
 
 
 def restore(context: DrawContext) -> Operation:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from conformance.generation.feature_bundles import PLAIN_TYPES, Types, Weights
 from delta_models.schema import BOOLEAN, DATE, DOUBLE, INTEGER, LONG, STRING, TIMESTAMP, DecimalType
@@ -79,6 +80,10 @@ class TableProfile:
     misfits_one_in: int = 24  # appends whose schema does not fit
     rich_merges_one_in: int = 4  # merges with several clauses, conditions, not matched by source
     partial_overwrites_one_in: int = 0  # replaceWhere and dynamic partitions, in place of the whole table
+    retentions: tuple[tuple[float | None, int], ...] = ((0.0, 3), (None, 1))  # hours, of vacuums
+    always_tame: bool = (
+        False  # leave out whatever is known to trip an engine, not just in half of the histories
+    )
     features: tuple[str, ...] = ()  # of `feature_bundles.FEATURES`: always
     others: tuple[tuple[str, int], ...] = ()  # and one in so many histories
 
@@ -157,4 +162,44 @@ FAULTS = replace(
     always=("Append",),
 )  # fmt: skip
 
-PROFILES = {table.name: table for table in (DEV, CI, NIGHTLY, *TABLES, FAULTS)}
+
+def _focus(name: str, **changes: Any) -> TableProfile:
+    """A table profile for histories of few operations on plain tables, so that they give certain evidence surely."""
+    plain = replace(
+        _table(name),
+        partition_types=((STRING, 4), (LONG, 2), (DATE, 2)),
+        switched_off_one_in=0,
+        deletion_vectors_one_in=0,
+        strange_doubles_one_in=0,
+        misfits_one_in=0,
+        odd_names_one_in=0,
+        always_tame=True,
+    )
+    return replace(plain, **changes)
+
+
+# The histories that a plan is topped up with: `conformance/planning/top_up.py` says which evidence each is for.
+FOCUSES = (
+    _focus("appends", operations=(("Append", 12), ("Read", 2), ("Checkpoint", 1)), partitions=((1, 2), (0, 1))),
+    _focus("refusals", operations=(("Append", 10), ("Create", 3), ("Read", 1)), misfits_one_in=2),
+    _focus("compactions", operations=(("Append", 10), ("Optimize", 5)), partitions=((0, 3), (1, 1))),
+    _focus(
+        "rewrites",
+        operations=(
+            ("Append", 6), ("Delete", 5), ("Update", 5), ("Merge", 4), ("Overwrite", 4), ("Read", 1),
+        ),
+        partitions=((1, 2), (0, 1)),
+    ),
+    # A short retention may be refused.
+    _focus(
+        "vacuums", operations=(("Append", 6), ("Delete", 2), ("Vacuum", 8)), retentions=((None, 1),)
+    ),
+    _focus("restores", operations=(("Append", 8), ("Delete", 2), ("Restore", 8), ("Read", 2))),
+    _focus(
+        "checkpoints",
+        operations=(("Append", 10), ("Checkpoint", 6), ("Read", 3)),
+        checkpoint_intervals=(("1", 1), ("2", 2), ("3", 1)),
+    ),
+)  # fmt: skip
+
+PROFILES = {table.name: table for table in (DEV, CI, NIGHTLY, *TABLES, FAULTS, *FOCUSES)}

@@ -101,7 +101,7 @@ def draw_shape(choices: Choices, profile: TableProfile) -> TableShape:
         _share(choices, profile.strange_doubles_one_in) if portable and DOUBLE in types else not portable
     )
     hostile = _share(choices, profile.hostile_texts_one_in)
-    tame = choices.one_in(2) or (bool(profile.features) and choices.one_in(2))
+    tame = profile.always_tame or choices.one_in(2) or (bool(profile.features) and choices.one_in(2))
     if tame:
         names = [
             NAMES[index] if index >= first and is_known_name(name) else name

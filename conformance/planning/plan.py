@@ -1,23 +1,29 @@
 """The plan of a run: its chunks in their order, and the core by which it is judged.
 
 A plan is a profile applied to a run's engines, suites and options. It depends on nothing else, so it is the same in
-every process and on every machine. The seed of a chunk is a hash of the run's seed, the suite, the profile and the
-chunk's number.
+every process and on every machine. It is complete before the first operation and has three parts: a broad one, which
+interleaves all kinds of histories; the top-up, for what the broad part leaves below a threshold of the core; and a
+reserve, for what the engines' own answers take away. The seed of a chunk is a hash of the run's seed, the suite, the
+profile and the chunk's number.
 """
 
 from __future__ import annotations
 
-import hashlib
+import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 
 from conformance.events.types import EvidenceThreshold, PlannedSuite
-from conformance.histories import HISTORIES, Chunk
+from conformance.histories import HISTORIES, REGRESSIONS, Chunk
 from conformance.options import RunOptions
 from conformance.planning.asked_engines import with_asked_engines
+from conformance.planning.claims import PlannedEngine, planned_engines
+from conformance.planning.kept import kept_chunks, kept_histories
 from conformance.planning.profile import PlanError, Profile, SuitePlan, load_profile
+from conformance.planning.seeds import chunk_seed
+from conformance.planning.top_up import ReservedChunk, TopUp
+from conformance.suites.kept_histories import KeptHistory
 from delta_adapters.registry import KNOWN, EngineSpec, engine_names, parse_engine
 
 DRAWN = ("lockstep", "shared", "crashes", "races")
@@ -26,13 +32,19 @@ PLAIN = "plain"  # the name of a suite's histories that are of no table profile
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The chunks of a run in the order in which workers get them, and the core that decides the verdict."""
+    """The chunks of a run in the order in which workers get them, and the core that decides the verdict.
+
+    `reserve` are further chunks. They are played only if evidence for the core is missing at the end of the others.
+    `kept` are the histories of the folder `regressions`, which come first, each in a chunk of its own.
+    """
 
     profile: Profile
     seed: int
     suites: tuple[str, ...]
     chunks: tuple[Chunk, ...]
     core: tuple[EvidenceThreshold, ...]
+    reserve: tuple[ReservedChunk, ...] = ()
+    kept: tuple[KeptHistory, ...] = ()
 
     @property
     def steps(self) -> int:
@@ -52,7 +64,7 @@ class Plan:
 def _planned(suite: str, chunks: Sequence[Chunk], *, light: bool, heavy: bool) -> PlannedSuite:
     on_jvm = [len(chunk.heavy) if heavy else 0 for chunk in chunks]
     played = [chunk.histories if light else count for chunk, count in zip(chunks, on_jvm, strict=True)]
-    numbers = tuple(chunk.number for chunk in chunks)
+    numbers = tuple(sorted(chunk.number for chunk in chunks))
     return PlannedSuite(
         suite,
         len(chunks),
@@ -75,19 +87,33 @@ def default_engines() -> tuple[str, ...]:
     )
 
 
+def seed_of_run(profile: str, given: int | None) -> int:
+    """The seed of a run: the given one, else that of its profile, else a new one. Raises PlanError."""
+    if given is not None:
+        return given
+    fixed = load_profile(profile).seed
+    return secrets.randbits(32) if fixed is None else fixed
+
+
 def plan_run(options: RunOptions) -> Plan:
-    """Plan a run by its options. Raises PlanError and UnknownEngine."""
+    """Plan a run by its options, kept histories first. Raises PlanError and UnknownEngine."""
+    kept = kept_histories(options.regressions)
     specs = engine_specs(options)
     plan = make_plan(
         load_profile(options.profile),
         options.seed,
         engines=tuple(dict.fromkeys(spec.name for spec in specs)),
+        claims=tuple(planned_engines(specs)),
         suites=options.suites,
         tables=options.tables,
         examples=options.examples,
         steps=options.steps,
     )
-    return replace(plan, chunks=with_asked_engines(plan.chunks, specs if options.engines else ()))
+    plan = replace(plan, chunks=with_asked_engines(plan.chunks, specs if options.engines else ()))
+    if not kept:
+        return plan
+    chunks = tuple(kept_chunks(kept, plan.profile.name, len(specs)))
+    return replace(plan, suites=(REGRESSIONS, *plan.suites), chunks=(*chunks, *plan.chunks), kept=kept)
 
 
 def make_plan(
@@ -95,6 +121,7 @@ def make_plan(
     seed: int,
     *,
     engines: Sequence[str],
+    claims: Sequence[PlannedEngine] = (),
     suites: Sequence[str] = (),
     tables: Sequence[str] = (),
     examples: int | None = None,
@@ -106,6 +133,8 @@ def make_plan(
         profile: the counts that hold unless an option replaces them.
         seed: the run's seed.
         engines: names without versions; the core keeps only their thresholds.
+        claims: the engines whose claims are known. For them the plan is topped up and has a reserve, unless `tables`,
+            `examples` or `steps` say what to play.
         suites: the suites to play; empty means all suites of the profile.
         tables: the kinds of histories to play: table profiles, groups of committed scenarios, or `PLAIN`. Every engine
             plays all of them, and the plan has no core. Empty means all kinds, as the profile says.
@@ -125,20 +154,38 @@ def make_plan(
             for suite in planned
         ]
         _refuse_unplanned(tables, planned)
-        return Plan(profile, seed, wanted, tuple(_take_turns(lists)), ())
+        return Plan(
+            profile, seed, wanted, tuple(interleave(chunk for chunks in lists for chunk in chunks)), ()
+        )
     lists = [list(_chunks(suite, profile.name, seed, examples, steps)) for suite in planned]
+    broad = tuple(interleave(chunk for chunks in lists for chunk in chunks))
     core = tuple(
         threshold
         for threshold in profile.core
         if threshold.suite in {"", *wanted} and threshold.engine in engines
     )
-    return Plan(profile, seed, wanted, tuple(_take_turns(lists)), core)
+    if not claims or examples is not None or steps is not None:
+        return Plan(profile, seed, wanted, broad, core)
+    top_up = TopUp(profile.name, seed, claims, {suite.name: suite.steps for suite in planned})
+    directed, reserve = top_up.complete(broad, core)
+    return Plan(profile, seed, wanted, (*broad, *directed), core, reserve)
 
 
-def chunk_seed(run_seed: int, suite: str, profile: str, number: int) -> int:
-    """The seed of a chunk: a hash that is the same in every process."""
-    digest = hashlib.sha256(f"{run_seed}/{suite}/{profile}/{number}".encode()).digest()
-    return int.from_bytes(digest[:8], "big")
+def interleave(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+    """Yield the chunks of all kinds in proportion, so that a budget cuts all suites and tables alike.
+
+    The first chunk of every kind comes before the second of any.
+    """
+    kinds: dict[tuple[str, str], list[Chunk]] = {}
+    for chunk in chunks:
+        kinds.setdefault((chunk.suite, chunk.table), []).append(chunk)
+    # The shares of kinds with equally many chunks are equal, and a stable sort keeps the order of the profile.
+    shared = [
+        (position / len(of_kind), chunk)
+        for of_kind in kinds.values()
+        for position, chunk in enumerate(of_kind)
+    ]
+    yield from (chunk for _, chunk in sorted(shared, key=lambda pair: pair[0]))
 
 
 def _chunks(
@@ -195,9 +242,3 @@ def _spread(wanted: int, histories: int) -> tuple[int, ...]:
     """The histories in which engines on a JVM take part: evenly spread, and late, since a JVM starts slowly."""
     wanted = min(wanted, histories)
     return tuple(histories - 1 - position * histories // wanted for position in reversed(range(wanted)))
-
-
-def _take_turns(lists: Sequence[Sequence[Chunk]]) -> Iterator[Chunk]:
-    """One chunk of each suite in turn, so that a budget cuts all suites alike."""
-    for row in zip_longest(*lists):
-        yield from (chunk for chunk in row if chunk is not None)

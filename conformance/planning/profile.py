@@ -55,13 +55,15 @@ class SuitePlan:
 class Profile:
     """How much of each suite a run plays, and the core that it is judged by.
 
-    `shrinking` is the time in seconds that a run without a budget has for making its findings small.
+    `seed` is that of runs that are given none; without it each run draws a seed of its own. `shrinking` is the
+    time in seconds that a run without a budget has for making its findings small.
     """
 
     name: str
     suites: tuple[SuitePlan, ...]
     core: tuple[EvidenceThreshold, ...]
     budget: float | None = None
+    seed: int | None = None
     shrinking: float = SHRINKING
 
     def suite(self, name: str) -> SuitePlan | None:
@@ -88,7 +90,7 @@ def load_profile(name: str) -> Profile:
 
 def parse_profile(name: str, form: Mapping[str, Any]) -> Profile:
     """Read a profile from its TOML. Raises PlanError for an unknown key, since a typo would silently test less."""
-    unknown = set(form) - {"suites", "core", "budget", "shrinking"}
+    unknown = set(form) - {"suites", "core", "budget", "seed", "shrinking"}
     if unknown:
         message = f"profile {name}: unknown {', '.join(sorted(unknown))}"
         raise PlanError(message)
@@ -105,7 +107,11 @@ def parse_profile(name: str, form: Mapping[str, Any]) -> Profile:
             f"profile {name}: its core names suites that it does not plan: {', '.join(sorted(unplanned))}"
         )
         raise PlanError(message)
-    return Profile(name, suites, core, form.get("budget"), float(form.get("shrinking", SHRINKING)))
+    seed = form.get("seed")
+    if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed < 0):
+        message = f"profile {name}: its seed is {seed!r}; a number from 0 on was expected"
+        raise PlanError(message)
+    return Profile(name, suites, core, form.get("budget"), seed, float(form.get("shrinking", SHRINKING)))
 
 
 def _suite(name: str, parts: Mapping[str, Any]) -> SuitePlan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,6 +33,7 @@ from conformance.runner.chunk import play_chunk
 from conformance.runner.context import open_suite_context
 from conformance.runner.header import run_header
 from conformance.runner.losses import LossSummary
+from conformance.runner.reserve import Reserve
 from conformance.runner.triage_jobs import triage_jobs
 from delta_adapters.deviations import all_causes
 
@@ -80,8 +82,9 @@ def fails_a_run(sighting: FindingFound, triaged: FindingTriaged, *, strict: bool
     """Whether a sighting fails a run: it is not known, and the engine has to keep the requirement."""
     if triaged.state == "known":
         return False
-    wrong_rule = sighting.engine == REFERENCE_ENGINE and sighting.strength == "reference"
-    return sighting.strength == "must" or strict or wrong_rule
+    undecided = triaged.state == "unexplained" and sighting.candidates  # a known cause may explain it
+    wrong_rule = sighting.engine == REFERENCE_ENGINE and sighting.strength == "reference" and not undecided
+    return "must" in {sighting.strength, triaged.strength} or strict or bool(wrong_rule)
 
 
 def untriaged(sighting: FindingFound) -> FindingTriaged:
@@ -108,6 +111,8 @@ class PytestRun:
         self._recorder.bus.add(self._pass_on)
         emit = self._recorder.bus.emit
         specs = engine_specs(options)
+        self._reserve = Reserve(plan, specs)
+        self._recorder.bus.add(self._reserve.take)
         emit(run_header(options, specs, plan))
         available = available_engines(specs, emit, asked=bool(options.engines))
         if options.engines and not available:
@@ -137,14 +142,29 @@ class PytestRun:
 
     def play(self, chunk: Chunk) -> ChunkReport:
         """Play a chunk with all engines of the session, and triage what it shows."""
-        self._chunk_report = report = ChunkReport(self._options.folder)
+        report = ChunkReport(self._options.folder)
+        self._play([chunk], report)
+        return report
+
+    def play_reserve(self) -> ChunkReport:
+        """Play chunks of the reserve until there is evidence for all of the core, or they are used up."""
+        report = ChunkReport(self._options.folder)
+        self._play(self._needed_chunks(), report)
+        return report
+
+    def _needed_chunks(self) -> Iterator[Chunk]:
+        while chunks := self._reserve.next_chunks():
+            yield from chunks
+
+    def _play(self, chunks: Iterable[Chunk], report: ChunkReport) -> None:
+        self._chunk_report = report
         try:
-            play_chunk(self._context, chunk, self._work)
+            for chunk in chunks:
+                play_chunk(self._context, chunk, self._work)
             for sighting in report.sightings.values():
                 self._judge(report, sighting)
         finally:
             self._chunk_report = None
-        return report
 
     def close(self) -> Results:
         """Stop the engines, judge the run and write its reports."""

@@ -1,7 +1,8 @@
 """The coordinator of a run: it hands chunks and triage to worker processes and passes on their events.
 
 It goes on until the plan is complete and its sightings are triaged, or until the budget, a limit of findings or a
-person ends the run.
+person ends the run. Once all planned chunks are played, it hands out chunks of the plan's reserve, if evidence for the
+core is missing.
 """
 
 from __future__ import annotations
@@ -39,8 +40,10 @@ from conformance.events.types import (
 from conformance.histories import Chunk
 from conformance.options import RunOptions
 from conformance.planning.plan import Plan, engine_specs
+from conformance.runner.builds import builds_of
 from conformance.runner.header import run_header
 from conformance.runner.losses import LossSummary
+from conformance.runner.reserve import Reserve
 from conformance.runner.triage_queue import TriageJob, TriageQueue
 from conformance.runner.worker import Settings
 from conformance.runner.worker_process import WorkerProcess
@@ -88,6 +91,8 @@ class Coordinator:
         self._deadline = deadline
         self._heavy: deque[Chunk] = deque()
         self._light: deque[Chunk] = deque()
+        self._reserve = Reserve(plan, engine_specs(options))
+        self._planned = len(plan.chunks)
         self._done = 0
         self._stopping = False
         self._reported: set[str] = set()
@@ -103,11 +108,12 @@ class Coordinator:
         self.losses = LossSummary()
         self._awaited: set[str] = set()  # engines that the user named, until they have shown that they work
         self._unusable = False
+        self._builds: dict[str, str] = {}
 
     @property
     def complete(self) -> bool:
         """Whether the workers played every chunk to its end."""
-        return self._done == len(self._plan.chunks)
+        return self._done == self._planned
 
     @contextmanager
     def workers(self) -> Iterator[None]:
@@ -131,6 +137,7 @@ class Coordinator:
         if self._options.engines:
             self._awaited = {str(spec) for spec in specs}
         self._start_workers(specs)
+        self._builds = builds_of(specs)  # while the engines start
         while self._selector.get_map():
             if not self._listen(self._time_left()) or self._unusable:
                 return
@@ -163,6 +170,7 @@ class Coordinator:
                     known=tuple(sorted(self._options.known)),
                     deviations=None if own is None else str(own.absolute()),
                     deadline=self._deadline,
+                    kept=tuple(kept.to_json() for kept in self._plan.kept),
                     asked=asked if first else (),
                 )
             )
@@ -180,6 +188,7 @@ class Coordinator:
             if lines is None:
                 self._selector.unregister(worker.events)
                 self._report_end(worker)
+                worker.job = None
                 self._triage.ended(worker.number)
                 self._end_wait(worker)
                 self._give_work()
@@ -206,8 +215,11 @@ class Coordinator:
             return
         if not self._is_news(event) or (isinstance(event, EngineLost) and not self.losses.is_first(event)):
             return
+        self._reserve.take(event)
         if isinstance(event, EngineUnavailable) and self._awaited:
             event, self._unusable = replace(event, asked=True), True
+        if isinstance(event, EngineReady):
+            event = replace(event, build=self._builds.get(event.spec, ""))
         if isinstance(event, ChunkEnded) and event.complete:
             self._done += 1
         if isinstance(event, FindingTriaged) and event.state != "known":
@@ -253,13 +265,27 @@ class Coordinator:
                 worker.give(None)
             self._idle.clear()
 
+    def _open_reserve(self) -> None:
+        """Queue further chunks for the evidence that is missing at the end of all others."""
+        words = self._reserve.words()
+        chunks = self._reserve.next_chunks()
+        if not chunks:
+            return
+        self._planned += len(chunks)
+        self._heavy.extend(chunk for chunk in chunks if chunk.heavy)
+        self._light.extend(chunk for chunk in chunks if not chunk.heavy)
+        kinds = ", ".join(f"{chunk.suite} {chunk.table}".rstrip() for chunk in chunks)
+        self._bus.emit(Note(f"{words}: chunks of the reserve are played ({kinds})"))
+
     def _next_job(self, worker: WorkerProcess) -> Chunk | TriageJob | None:
         if self._deadline is not None and time.monotonic() >= self._deadline:
             return None
+        plays_on = any(isinstance(other.job, Chunk) for other in self._workers)
+        if not (plays_on or self._heavy or self._light):
+            self._open_reserve()
         queues = [
             queue for queue in ((self._heavy, self._light) if worker.heavy else (self._light,)) if queue
         ]
-        plays_on = any(isinstance(other.job, Chunk) for other in self._workers)
         job = self._triage.next_job(
             worker.number,
             heavy=worker.heavy,

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from conformance.engine_pool import Engine, clear
-from conformance.execution.history_recorder import HistoryRecorder, features_of
+from conformance.execution.history_recorder import HistoryRecorder
 from conformance.execution.table_session import TableSession, execute_step
 from conformance.findings import FindingError
 from conformance.generation import TableShape, state_machine
+from conformance.generation.table_features import features_of
 from conformance.histories import Chunk, Step
 from conformance.suites.base import engines_at, play_step
 from conformance.suites.context import SuiteContext, engine_session_of
@@ -49,6 +50,10 @@ class GeneratedHistories:
         state_machine.draw(
             self.chunk, self, shared=suite == SHARED, faulty=suite == CRASHES, racing=suite == RACES
         )
+        self.raise_failure()
+
+    def raise_failure(self) -> None:
+        """Raise the FindingError or OSError that ended the histories, if one did."""
         if self._failure is not None:
             raise self._failure
 
@@ -104,9 +109,9 @@ class GeneratedHistories:
 
     def tables_of(self, history: int, shape: TableShape, folder: Path, tag: str) -> Iterator[TableSession]:
         """The tables of a history, each with the engines that take part."""
-        engine_sessions = [engine_session_of(engine) for engine in self._engines_for(history, shape)]
+        engine_sessions = [engine_session_of(engine) for engine in self.engines_for(history, shape)]
         groups = [[engine_session] for engine_session in engine_sessions]
-        if self.chunk.suite == SHARED and engine_sessions:
+        if self.chunk.kind == SHARED and engine_sessions:
             turn = history % len(engine_sessions)
             groups = [engine_sessions[turn:] + engine_sessions[:turn]]
         for number, group in enumerate(groups):
@@ -118,11 +123,14 @@ class GeneratedHistories:
         """Execute a step at these tables, and record the results."""
         execute_step(table_sessions, step, history_recorder.take)
 
-    def _engines_for(self, history: int, shape: TableShape) -> Iterator[Engine]:
+    def why_not_asked(self, engine: Engine, shape: TableShape) -> str | None:
+        """Why an engine does not claim the table of a history; None if it does."""
+        return engine.capabilities.covers_table(shape.schema, shape.partition_by, dict(shape.properties))
+
+    def engines_for(self, history: int, shape: TableShape) -> Iterator[Engine]:
+        """The engines that claim the table of a history."""
         for engine in self.context.running_engines_of(self.chunk, history):
-            reason = engine.capabilities.covers_table(
-                shape.schema, shape.partition_by, dict(shape.properties)
-            )
+            reason = self.why_not_asked(engine, shape)
             if reason is None:
                 yield engine
             else:

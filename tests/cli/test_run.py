@@ -113,7 +113,9 @@ def test_repeated_signals_tear_nothing_and_printed_events_are_recorded(tmp_path)
     assert process.wait(60) == 130
     recording = read(tmp_path / "out" / "latest")
     assert recording.complete
-    assert [name for name in printed if name not in {"Progress", "Triaging"}] == [name_of(event) for event in recording.events]
+    assert [name for name in printed if name not in {"Progress", "Triaging"}] == [
+        name_of(event) for event in recording.events
+    ]
     assert summary_of(tmp_path / "out")["verdict"] == "interrupted"
     assert remaining_processes(tmp_path) == []
     process.stdout.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,16 @@ import pytest
 from conformance.events.types import EvidenceThreshold
 from conformance.histories import Chunk
 from conformance.options import RunOptions
-from conformance.planning.plan import chunk_seed, default_engines, make_plan, plan_run
+from conformance.planning.claims import planned_engines
+from conformance.planning.plan import default_engines, make_plan, plan_run, seed_of_run
 from conformance.planning.profile import PlanError, load_profile
+from conformance.planning.seeds import chunk_seed
+from delta_adapters.registry import parse_engine
 from tests.planning.samples import ENGINES, small
+
+
+def claims(*engines):
+    return tuple(planned_engines(map(parse_engine, engines)))
 
 
 class TestPlans:
@@ -30,6 +38,15 @@ class TestPlans:
     def test_suites_take_turns(self):
         names = [chunk.name for chunk in make_plan(small(), 1, engines=ENGINES).chunks]
         assert names == ["lockstep-0", "shared-0", "lockstep-1", "lockstep-2"]
+
+    def test_a_budget_cuts_all_kinds_of_histories_alike(self):
+        chunks = make_plan(load_profile("nightly"), 1, engines=ENGINES).chunks
+        whole = Counter((chunk.suite, chunk.table) for chunk in chunks)
+        assert {(chunk.suite, chunk.table) for chunk in chunks[: len(whole)]} == set(whole)
+        for cut in (len(chunks) // 4, len(chunks) // 2, 3 * len(chunks) // 4):
+            played = Counter((chunk.suite, chunk.table) for chunk in chunks[:cut])
+            shares = [played[kind] / whole[kind] for kind in whole if whole[kind] >= 10]
+            assert max(shares) - min(shares) <= 0.1
 
     def test_an_engine_on_a_jvm_plays_the_share_that_the_plan_says_and_not_the_first_history(self):
         chunks = make_plan(small(), 1, engines=ENGINES).chunks
@@ -57,8 +74,8 @@ class TestPlans:
         assert [(chunk.name, chunk.drawn_for, chunk.histories, chunk.heavy) for chunk in chunks] == [
             ("lockstep-0", "small", 12, (5, 11)),
             ("lockstep-1", "merges", 12, (11,)),
-            ("lockstep-2", "merges", 2, (1,)),
             ("lockstep-3", "rules", 2, ()),
+            ("lockstep-2", "merges", 2, (1,)),
         ]
         assert len({chunk.seed for chunk in chunks}) == 4
 
@@ -77,7 +94,7 @@ class TestPlans:
         plain = make_plan(small(suites=suites), 1, engines=ENGINES, tables=("plain",), examples=3)
         assert [(chunk.name, chunk.histories) for chunk in plain.chunks] == [("lockstep-0", 3)]
         both = make_plan(small(suites=suites), 1, engines=ENGINES, tables=("merges", "rules"), examples=13)
-        assert [chunk.histories for chunk in both.chunks] == [12, 1, 2]
+        assert [chunk.histories for chunk in both.chunks] == [12, 2, 1]
 
     def test_a_kind_of_histories_that_is_not_planned_is_an_error_that_lists_those_that_are(self):
         with pytest.raises(PlanError, match="'merge' in lockstep, shared of this profile; there are plain"):
@@ -100,7 +117,7 @@ class TestSeeds:
         assert len(seeds) == 16
 
     def test_another_process_derives_the_same_seed(self):
-        code = "from conformance.planning.plan import chunk_seed; print(chunk_seed(7, 'lockstep', 'ci', 3))"
+        code = "from conformance.planning.seeds import chunk_seed; print(chunk_seed(7, 'lockstep', 'ci', 3))"
         process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert int(process.stdout) == chunk_seed(7, "lockstep", "ci", 3)
 
@@ -109,9 +126,24 @@ class TestRuns:
     def test_a_run_without_engines_is_planned_for_the_default_ones(self):
         assert default_engines() == ("delta-rs", "delta-spark")
         plan = plan_run(RunOptions(Path("run"), profile="ci", seed=3))
-        assert plan == make_plan(load_profile("ci"), 3, engines=default_engines())
+        assert plan == make_plan(
+            load_profile("ci"), 3, engines=default_engines(), claims=claims(*default_engines())
+        )
 
     def test_two_versions_of_an_engine_are_one_engine_of_the_plan(self):
         options = RunOptions(Path("run"), engines=("delta-rs", "delta-rs@1.5.0"), suites=("lockstep",))
         plan = plan_run(options)
-        assert plan == make_plan(load_profile("ci"), 0, engines=("delta-rs",), suites=("lockstep",))
+        assert plan == make_plan(
+            load_profile("ci"),
+            0,
+            engines=("delta-rs",),
+            claims=claims("delta-rs", "delta-rs@1.5.0"),
+            suites=("lockstep",),
+        )
+
+    def test_the_seed_is_the_given_one_or_the_profiles_or_a_new_one(self):
+        assert seed_of_run("ci", 7) == 7
+        assert seed_of_run("ci", None) == load_profile("ci").seed == 1
+        assert seed_of_run("dev", None) == load_profile("dev").seed == 0
+        assert load_profile("nightly").seed is None
+        assert seed_of_run("nightly", None) != seed_of_run("nightly", None)

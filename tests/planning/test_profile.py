@@ -55,6 +55,12 @@ def test_an_unknown_key_in_a_profile_is_rejected():
         small(core=[{"requirements": ["x"], "engines": ["e"], "suite": "lockstep", "floor": 3}])
 
 
+def test_a_seed_that_is_no_number_is_rejected():
+    with pytest.raises(PlanError, match="its seed is 'one'; a number from 0 on was expected"):
+        small(seed="one")
+    assert small(seed=5).seed == 5
+
+
 def test_a_core_on_a_suite_that_is_not_planned_is_rejected():
     with pytest.raises(PlanError, match="races"):
         small(core=[{"requirements": ["x"], "engines": ["e"], "suite": "races"}])

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from conformance.engine_pool import clear
 from conformance.execution.engine_session import EngineSession
-from conformance.execution.history_recorder import HistoryRecorder, features_of
+from conformance.execution.history_recorder import HistoryRecorder
 from conformance.execution.table_copies import copies
 from conformance.execution.table_session import TableSession, execute_step
 from conformance.fault_injection.instrumented_engines import InstrumentedEngine
 from conformance.fault_injection.instrumented_process import NotInstrumented
 from conformance.generation import TableShape
+from conformance.generation.table_features import features_of
 from conformance.histories import Chunk, Step
 from conformance.suites.base import play_step
 from conformance.suites.context import SuiteContext, engine_session_of
@@ -51,9 +52,7 @@ class GeneratedCrashes(GeneratedHistories):
         writers = _writers_of(self.context, self.chunk, history)
         for number, (instrumented_engine, readers) in enumerate(writers):
             engine = instrumented_engine.engine
-            reason = engine.capabilities.covers_table(
-                shape.schema, shape.partition_by, dict(shape.properties)
-            )
+            reason = self.why_not_asked(engine, shape)
             if reason is None:
                 self._open = _table_session(
                     folder / f"{number}" / "table", instrumented_engine, readers, self.chunk, tag

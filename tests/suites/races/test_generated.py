@@ -17,11 +17,12 @@ from conformance.events.types import (
     HistoryEnded,
     RaceOutcome,
 )
-from conformance.execution.history_recorder import HistoryRecorder, features_of
+from conformance.execution.history_recorder import HistoryRecorder
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings import load_finding
 from conformance.findings.recorder import FindingRecorder
 from conformance.generation.races import TABLES, WEAKER
+from conformance.generation.table_features import features_of
 from conformance.histories import Chunk, Step
 from conformance.suites.context import SuiteContext
 from conformance.suites.races.shrinking import shrink
