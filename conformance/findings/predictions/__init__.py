@@ -44,6 +44,7 @@ DIFFERENCES: Mapping[str, Difference] = {
     "partition-columns-behind": commits.partition_columns_behind,
     "remove-in-another-spelling": commits.remove_in_another_spelling,
     "only-raw-characters": commits.only_raw_characters,
+    "raw-replacement-characters": commits.raw_replacement_characters,
     "parsed-stats-beside-json": commits.parsed_stats_beside_json,
     "stats-copied-from-removes": commits.stats_copied_from_removes,
     "equal-images-left-out": commits.equal_images_left_out,
