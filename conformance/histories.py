@@ -19,6 +19,7 @@ from delta_models.operations import Operation
 FORMAT = 1
 HISTORIES = 12  # in a chunk, unless the profile says otherwise
 STEPS = 25  # in a history, likewise
+REGRESSIONS = "regressions"  # the suite of kept histories
 DRAWN_FOR = {"crashes": "faults"}  # the table profile of a suite, if it is not the run's profile
 
 
@@ -88,7 +89,8 @@ class Chunk:
     """A number of histories of one suite, drawn from one seed: the unit of jobs, shards and diffs.
 
     `heavy` lists the histories, counted from 0, in which engines on a JVM take part. `table` names the table profile
-    that the histories are drawn for; if it is empty, the run's profile decides.
+    that the histories are drawn for; if it is empty, the run's profile decides. For a kept history it names the suite
+    that the history comes from.
     """
 
     suite: str
@@ -104,6 +106,11 @@ class Chunk:
     def name(self) -> str:
         """The chunk's name, for people and for files."""
         return f"{self.suite}-{self.number}"
+
+    @property
+    def kind(self) -> str:
+        """The suite by whose rules its histories are played."""
+        return self.table if self.suite == REGRESSIONS else self.suite
 
     @property
     def drawn_for(self) -> str:

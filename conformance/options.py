@@ -18,6 +18,7 @@ class RunOptions:
     without `suites` all that the profile plans, without `tables` all kinds of histories. `examples` replaces the plan's
     histories in each suite, and `steps` its steps in each history. `known` are the fingerprints of the baseline.
     `deviations` is a folder with causes of the user's own. The run ends after `max_findings` new findings.
+    The histories that the folder `regressions` keeps are played first.
     """
 
     folder: Path
@@ -35,3 +36,4 @@ class RunOptions:
     deviations: Path | None = None
     max_findings: int | None = None
     command: tuple[str, ...] = ()
+    regressions: Path | None = None

@@ -137,6 +137,20 @@ class DiesAtEveryTable(Honest):
             os._exit(9)
 
 
+class DiesInRaces(Honest):
+    """Dies whenever it opens a table of a race, and notes each of its starts in the file that STARTS names."""
+
+    def start(self, work: Path) -> None:
+        super().start(work)
+        with Path(os.environ["STARTS"]).open("a") as file:
+            file.write("started\n")
+
+    def open(self, location: str) -> None:
+        super().open(location)
+        if "orders" in Path(location).parts:
+            os._exit(9)
+
+
 class DiesAtEveryAppend(Honest):
     """Creates tables, and dies at each append of rows."""
 

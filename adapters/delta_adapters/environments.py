@@ -276,7 +276,7 @@ def _run(command: list[str], spec: EngineSpec) -> None:
 def _problem(output: str, spec: EngineSpec) -> EnvironmentProblem:
     """The exception for an installer's last words."""
     package = KNOWN[spec.name].package
-    head = f"can't make the environment of {spec}"
+    head = "its environment can't be made"
     offline = (
         "Temporary failure in name resolution",
         "NewConnectionError",

@@ -80,6 +80,7 @@ class HostClient:
         self.work = work
         self.last_operation = ""
         self.answered = 0  # operations and reads that this host process has answered
+        self.barren_restarts = 0  # restarts in a row of a host process that had answered nothing
         self.last_end = ""  # how the host failed last, in a few words
         self._launch = launch
         self._environment = environment
@@ -200,6 +201,7 @@ class HostClient:
         self.kill()
         self._identity = self._capabilities = None
         self.last_operation = ""
+        self.barren_restarts = 0 if self.answered else self.barren_restarts + 1
         self.answered = 0
         self._begin()
         return self

@@ -10,7 +10,7 @@ from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 from delta_models.log import CorruptLog, Snapshot
-from delta_models.log.actions import Metadata, Protocol
+from delta_models.log.actions import Protocol
 from delta_models.operations import DropFeature, EnableFeature
 from delta_models.requirements import Checked, checked
 from delta_models.schema import TIMESTAMP_NTZ, VARIANT, Array, DataType, Map, Struct
@@ -66,7 +66,7 @@ def check(observation: Observation, _recorder: CheckRecorder) -> Iterator[Checke
         if commit.protocol is None or after is None:
             continue
         try:
-            active = set(_used_features(after.metadata))
+            active = set(used_features(after.metadata.schema, after.metadata.configuration.items()))
         except CorruptLog:
             continue
         change = _Change(before, commit.protocol, supported(commit.protocol), active, commit.name)
@@ -122,12 +122,13 @@ def _check_features_needed(observation: Observation, change: _Change) -> Iterato
     yield checked("protocol.features-needed", problem, change.where)
 
 
-def _used_features(metadata: Metadata) -> Iterator[str]:
-    """Yield the features that the metadata uses."""
-    yield from _features_of_properties(metadata.configuration.items())
-    if any(key.startswith("delta.constraints.") for key in metadata.configuration):
+def used_features(schema: Struct, properties: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield the features that a table's metadata uses."""
+    properties = list(properties)
+    yield from _features_of_properties(properties)
+    if any(key.startswith("delta.constraints.") for key, _ in properties):
         yield "checkConstraints"
-    yield from _features_of_type(metadata.schema)
+    yield from _features_of_type(schema)
 
 
 def _features_of_properties(properties: Iterable[tuple[str, str]]) -> Iterator[str]:

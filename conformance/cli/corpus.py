@@ -29,7 +29,8 @@ Reads reference tables that others made, and judges the answers by the rows, the
 the errors that they expect. PATH is a folder above the tables, in any of these layouts: DAT,
 acceptance workloads, the golden tables of the kernel and of the connectors.
 
-  --engine NAME[@VERSION]   an engine that reads; again for more. Default: reference, the
+  --engine NAME[@VERSION|@PATH]
+                            an engine that reads; again for more. Default: reference, the
                             oracle itself, which alone answers every kind of question
   --after RUN               the folder of an earlier run, which may have been cut: what it
                             asked is not asked again

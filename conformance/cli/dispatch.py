@@ -14,7 +14,7 @@ from conformance._version import harness_version
 from conformance.cli.errors import USAGE, UsageError, unknown
 from conformance.cli.signals import interrupt, stoppable
 
-COMMANDS = ("run", "replay", "shrink", "bisect", "corpus", "report", "explain", "engines", "doctor")
+COMMANDS = ("run", "replay", "shrink", "bisect", "diff", "corpus", "report", "explain", "engines", "doctor")
 STOPPED = 130
 
 HELP = """\
@@ -28,6 +28,7 @@ Commands:
   replay     play the history of a finding again: is it fixed?
   shrink     make the history of a finding as small as it gets
   bisect     say between which versions of an engine a finding began and ended
+  diff       compare two runs: what regressed, what is fixed?
   corpus     read reference tables that others made, and judge what was read
   report     write the reports of recorded runs again, several merged into one
   explain    say what a requirement demands, or what a finding means

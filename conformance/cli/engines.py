@@ -21,7 +21,9 @@ Usage: conformance engines [--format NAME]
 
 Lists the engines by the names that `conformance run --engine` takes: which of them can run
 here, if not why and what to type, and what each declares. NAME@VERSION asks for another
-version than the installed one, which is then set up in an environment of its own.
+version than the installed one, which is then set up in an environment of its own. NAME@PATH
+asks for a build that was not released: a wheel or a checkout of deltalake (delta-rs), a
+folder with pyspark_delta (pyspark), or a JAR (delta-spark).
 
   --format NAME    text (default) or json
 """

@@ -71,7 +71,8 @@ def _recording(folder: Path) -> Recording:
 
 
 def _results(recordings: list[Recording]) -> Results:
-    from conformance.reporting.merge import UnlikeRuns, merge  # noqa: PLC0415 - loads the catalogue
+    from conformance.reporting.comparable_runs import UnlikeRuns  # noqa: PLC0415 - the same
+    from conformance.reporting.merge import merge  # noqa: PLC0415 - loads the catalogue
 
     try:
         return merge(recordings)

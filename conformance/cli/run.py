@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from conformance.reporting.recorder import Recorder
 
 DEFAULT_OUT = Path("conformance-results")
+DEFAULT_REGRESSIONS = Path("regressions")
 MOST_JOBS = 4  # each may hold a JVM
 
 HELP = """\
@@ -34,8 +35,11 @@ Usage: conformance run [OPTIONS]
 Plays drawn histories on engines, judges every step, and writes a report.
 
 What is tested:
-  --engine NAME[@VERSION]   an engine; again for more. Default: delta-rs and delta-spark; if
-                            one of them can't run here, the run is inconclusive
+  --engine NAME[@VERSION|@PATH]
+                            an engine; again for more. PATH is a wheel, a checkout or a JAR: an
+                            unreleased build. One that can't be tested ends the run at once.
+                            Default: delta-rs and delta-spark; if one of them can't run here,
+                            the run is inconclusive
   --suite NAME              lockstep, shared, crashes, races or examples; again for more.
                             Default: all of the profile
   --profile NAME            dev, ci or nightly: how much, and the core by which the exit is
@@ -45,6 +49,8 @@ What is tested:
                             (again, streams), or plain; again for more; a wrong name lists all.
                             A part of a profile has no core: inconclusive at best
   --storage NAME            where the tables are: local
+  --regressions DIR         kept findings, whose histories are played first. Default: the
+                            folder regressions, if there is one here
   --baseline FILE           the summary.json of an earlier run: what it found counts as known,
                             on any seed, machine and version
   --deviations DIR          causes of your own beside the known ones (docs/writing-a-cause.md)
@@ -74,6 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--profile", default="ci", type=one_of("profile", PROFILES))
     parser.add_argument("--table", action="append", default=[], dest="tables")
     parser.add_argument("--storage", default="local", type=one_of("storage", STORAGES))
+    parser.add_argument("--regressions", type=Path)
     parser.add_argument("--baseline", type=Path)
     parser.add_argument("--deviations", type=Path)
     parser.add_argument("--budget", type=duration)
@@ -141,6 +148,7 @@ def options_and_plan(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
         max_findings=arguments.max_findings,
         deviations=arguments.deviations,
         command=("conformance", *sys.argv[1:]),
+        regressions=_regressions(arguments.regressions),
     )
     try:
         plan = plan_run(options)
@@ -177,6 +185,11 @@ def play(options: RunOptions, plan: Plan, recorder: Recorder) -> None:
         if not recorder.began:
             raise
         recorder.bus.emit(HarnessFault(f"{type(error).__name__}: {error}", traceback.format_exc()))
+
+
+def _regressions(given: Path | None) -> Path | None:
+    """The folder of kept histories: the one that was given, or that of the current folder if there is one."""
+    return DEFAULT_REGRESSIONS if given is None and DEFAULT_REGRESSIONS.is_dir() else given
 
 
 def _processors() -> int:

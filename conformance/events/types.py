@@ -67,7 +67,7 @@ class RunStarted:
 class EngineReady:
     """An engine runs and passed its smoke test; `seconds` is what its start took.
 
-    `spec` are the words of the command line that named it.
+    `spec` are the words of the command line that named it. `build` is a hash of what was tested, its content.
     """
 
     engine: str
@@ -76,6 +76,7 @@ class EngineReady:
     compatible_with: tuple[str, ...] = ()
     seconds: float = 0.0
     spec: str = ""
+    build: str = ""
 
 
 @dataclass(frozen=True, slots=True)

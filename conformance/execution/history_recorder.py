@@ -219,7 +219,7 @@ class HistoryRecorder:
     ) -> FindingContext:
         chunk = self._chunk
         return FindingContext(
-            history=History(chunk.suite, chunk.profile, chunk.number, chunk.seed, tuple(self._steps)),
+            history=History(chunk.kind, chunk.profile, chunk.number, chunk.seed, tuple(self._steps)),
             number=self._number,
             observation=step_result.observation,
             violation=violation,

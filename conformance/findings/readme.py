@@ -1,4 +1,4 @@
-"""The text of a finding's folder: what was expected, what happened, and how to see it again."""
+"""The README of a finding's folder: what is in it, what happened, and how to see it again."""
 
 from __future__ import annotations
 
@@ -7,50 +7,63 @@ from collections.abc import Sequence
 from conformance.findings.storage import Finding
 from conformance.findings.text import history_lines
 from delta_models.requirements import BY_ID
+from delta_models.requirements.links import link_of
 
 
 def readme_of(finding: Finding, scripts: Sequence[str]) -> str:
     """Markdown that can be read as plain text."""
-    requirement = BY_ID.get(finding.key.requirement)
-    sentence = requirement.sentence if requirement else ""
-    source = f"{requirement.section} ({requirement.strength})" if requirement else finding.strength
+    history = finding.minimal or finding.history
+    step, detail = finding.step, finding.detail
+    if finding.minimal is not None:
+        step = finding.step if finding.minimal_step is None else finding.minimal_step
+        detail = finding.minimal_detail or detail
     lines = [
         f"# {finding.fingerprint}: {finding.key.requirement} on {finding.engine}",
         "",
-        f"{sentence}" if sentence else "",
-        f"Source: {source}. Charged to the {finding.role}.",
+        *_rule(finding),
         "",
-        (
-            f"Step {finding.step} of a `{finding.suite}` history (profile {finding.history.profile}, "
-            f"chunk {finding.history.chunk}, seed {finding.history.seed}): {finding.action}"
-        ),
+        f"At step {step}, charged to the {finding.role}:",
         "",
-        f"    {finding.detail}",
+        f"    {detail}",
     ]
     if finding.where:
         lines.append(f"    at {finding.where}")
-    lines += ["", "## The history", "", "```"]
-    lines += history_lines(finding.history)
-    lines += ["```", ""]
+    lines += ["", "```", *history_lines(history), "```", ""]
     if finding.timeline:
-        lines += ["Who was let through which gate, and then moved up to its next:", "", "```"]
-        lines += [*finding.timeline, "```", ""]
+        lines += ["Who passed which gate:", "", "```", *finding.timeline, "```", ""]
     if finding.slots:
         bound = ", ".join(f"{slot} is {engine}" for slot, engine in sorted(finding.slots.items()))
         lines += [f"Slots: {bound}.", ""]
-    lines += ["## To see it again", "", "    conformance replay " + f"findings/{finding.fingerprint}"]
-    if scripts:
+    lines += ["## To see it again", ""]
+    for name in scripts:
         lines += [
+            f"    python {name}",
             "",
-            "Without the harness, with nothing but the engine (exit 1: the deviation shows; 0: it does not):",
+            "It needs only the packages that it names. Exit 1: the deviation shows. 0: it does not. 2: it can't tell.",
             "",
         ]
-        lines += [f"    python {name}" for name in scripts]
-    if finding.table_before:
-        lines += ["", f"table-before: {finding.table_before}."]
     lines += [
+        f"    conformance replay findings/{finding.fingerprint}",
         "",
-        "Key of the fingerprint: "
-        + ", ".join(f"{name} {value}" for name, value in finding.key.to_json().items()),
+        "`issue.md` is a text for the engine's issue tracker.",
+        *_origin(finding),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _rule(finding: Finding) -> list[str]:
+    requirement = BY_ID.get(finding.key.requirement)
+    if requirement is None:
+        return [f"Source: {finding.strength}."]
+    link = link_of(requirement)
+    section = f"[{requirement.section}]({link})" if link else requirement.section
+    return [requirement.sentence, f"Source: {section} ({requirement.strength})."]
+
+
+def _origin(finding: Finding) -> list[str]:
+    history = finding.history
+    origin = f"{history.suite}, profile {history.profile}, chunk {history.chunk}, seed {history.seed}"
+    lines = [f"The original history ({len(history.steps)} steps) is from {origin}."]
+    if finding.table_before:
+        lines.append(f"table-before: {finding.table_before}.")
+    return lines

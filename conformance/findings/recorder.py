@@ -11,7 +11,7 @@ from conformance.events.types import FindingFound
 from conformance.findings.candidates import candidate_causes
 from conformance.findings.fingerprint import key_of, sighting_id
 from conformance.findings.readme import readme_of
-from conformance.findings.scripts import scripts_for
+from conformance.findings.scripts import issue_for, scripts_for
 from conformance.findings.storage import Finding, write_finding
 from conformance.findings.text import operation_text, timeline_lines
 from conformance.histories import History
@@ -106,9 +106,14 @@ class FindingRecorder:
 
 def keep_finding(root: Path, finding: Finding, table: Path | None = None, version: int | None = None) -> Path:
     """Write a finding with its scripts and its README below `root`; return its folder, as `write_finding` does."""
+    return write_finding(root, finding, parts_of(finding), table, version)
+
+
+def parts_of(finding: Finding) -> dict[str, str]:
+    """The texts of a finding's folder by file name: its script, its issue and its README."""
     scripts = scripts_for(finding)
-    parts = {**scripts, "README.md": readme_of(finding, tuple(scripts))}
-    return write_finding(root, finding, parts, table, version)
+    issue = issue_for(finding, *scripts.values())
+    return {**scripts, "issue.md": issue, "README.md": readme_of(finding, tuple(scripts))}
 
 
 def _timeline(observation: Observation) -> tuple[str, ...]:

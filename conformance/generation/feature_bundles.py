@@ -147,7 +147,7 @@ _ALL = (
         partition_types=((DATE, 12), (TIMESTAMP, 8), (TIMESTAMP_NTZ, 4)),
         far=True,
     ),
-    Feature("nested-types", types=NESTED),
+    Feature("nested-types", (("AppendTurned", 6),), types=NESTED),
     Feature("variants", types=VARIANTS),
     Feature(
         "upkeep",

@@ -14,7 +14,8 @@ from conformance.generation.table_shapes import TableShape
 from conformance.generation.values.complex import plain_values
 from delta_models.expressions import Literal, compile_expression
 from delta_models.operations import Append, Operation, Overwrite, Update
-from delta_models.schema import DATE, LONG, STRING, Field, Struct
+from delta_models.schema import DATE, LONG, STRING, Array, DataType, Field, Map, Struct
+from delta_models.table.row_conversion import value_converter
 from delta_models.values import Rows
 
 EXTRA = (Field("extra", LONG), Field("added", STRING), Field("more", DATE), Field("Neu", LONG))
@@ -42,6 +43,18 @@ def append_by_position(context: DrawContext) -> Operation:
             replace(field, name=f"c{index}", metadata_json="{}") for index, field in enumerate(fields)
         )
     return Append(Rows(Struct(fields), rows.rows), by_name=False)
+
+
+def append_turned(context: DrawContext) -> Operation:
+    """Append rows whose structs have their fields in the opposite order, by name."""
+    rows = draw_rows(context.choices, context.shape)
+    turned = Struct(tuple(replace(field, type=_turned(field.type)) for field in rows.schema.fields))
+    turn = value_converter(rows.schema, turned)
+    return Append(
+        Rows(turned, tuple(map(turn, rows.rows))),
+        files=context.choices.weighted(FILES),
+        schema_mode="merge" if context.choices.one_in(3) else "none",
+    )
 
 
 def append_more(context: DrawContext) -> Operation:
@@ -137,6 +150,17 @@ def _with_one_more(choices: Choices, shape: TableShape, rows: Rows) -> Rows:
     return Rows(Struct(fields), tuple((*row, choices.pick(values)) for row in rows.rows))
 
 
+def _turned(data_type: DataType) -> DataType:
+    match data_type:
+        case Struct(fields=fields):
+            return Struct(tuple(replace(field, type=_turned(field.type)) for field in reversed(fields)))
+        case Array():
+            return replace(data_type, element=_turned(data_type.element))
+        case Map():
+            return replace(data_type, key=_turned(data_type.key), value=_turned(data_type.value))
+    return data_type
+
+
 def _nullable(shape: TableShape) -> Struct:
     return Struct(tuple(replace(field, nullable=True) for field in shape.schema.fields))
 
@@ -150,6 +174,7 @@ def _without(rows: Rows, gone: set[int]) -> Rows:
 WRITE_OPERATIONS: Mapping[str, Callable[[DrawContext], Operation]] = {
     "AppendOnce": append_once,
     "AppendByPosition": append_by_position,
+    "AppendTurned": append_turned,
     "AppendMore": append_more,
     "AppendLess": append_less,
     "MergeMore": merge_more,

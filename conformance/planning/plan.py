@@ -15,13 +15,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from conformance.events.types import EvidenceThreshold, PlannedSuite
-from conformance.histories import HISTORIES, Chunk
+from conformance.histories import HISTORIES, REGRESSIONS, Chunk
 from conformance.options import RunOptions
 from conformance.planning.asked_engines import with_asked_engines
 from conformance.planning.claims import PlannedEngine, planned_engines
+from conformance.planning.kept import kept_chunks, kept_histories
 from conformance.planning.profile import PlanError, Profile, SuitePlan, load_profile
 from conformance.planning.seeds import chunk_seed
 from conformance.planning.top_up import ReservedChunk, TopUp
+from conformance.suites.kept_histories import KeptHistory
 from delta_adapters.registry import KNOWN, EngineSpec, engine_names, parse_engine
 
 DRAWN = ("lockstep", "shared", "crashes", "races")
@@ -33,6 +35,7 @@ class Plan:
     """The chunks of a run in the order in which workers get them, and the core that decides the verdict.
 
     `reserve` are further chunks. They are played only if evidence for the core is missing at the end of the others.
+    `kept` are the histories of the folder `regressions`, which come first, each in a chunk of its own.
     """
 
     profile: Profile
@@ -41,6 +44,7 @@ class Plan:
     chunks: tuple[Chunk, ...]
     core: tuple[EvidenceThreshold, ...]
     reserve: tuple[ReservedChunk, ...] = ()
+    kept: tuple[KeptHistory, ...] = ()
 
     @property
     def steps(self) -> int:
@@ -92,7 +96,8 @@ def seed_of_run(profile: str, given: int | None) -> int:
 
 
 def plan_run(options: RunOptions) -> Plan:
-    """Plan a run by its options. Raises PlanError and UnknownEngine."""
+    """Plan a run by its options, kept histories first. Raises PlanError and UnknownEngine."""
+    kept = kept_histories(options.regressions)
     specs = engine_specs(options)
     plan = make_plan(
         load_profile(options.profile),
@@ -104,7 +109,11 @@ def plan_run(options: RunOptions) -> Plan:
         examples=options.examples,
         steps=options.steps,
     )
-    return replace(plan, chunks=with_asked_engines(plan.chunks, specs if options.engines else ()))
+    plan = replace(plan, chunks=with_asked_engines(plan.chunks, specs if options.engines else ()))
+    if not kept:
+        return plan
+    chunks = tuple(kept_chunks(kept, plan.profile.name, len(specs)))
+    return replace(plan, suites=(REGRESSIONS, *plan.suites), chunks=(*chunks, *plan.chunks), kept=kept)
 
 
 def make_plan(

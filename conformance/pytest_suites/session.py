@@ -82,8 +82,9 @@ def fails_a_run(sighting: FindingFound, triaged: FindingTriaged, *, strict: bool
     """Whether a sighting fails a run: it is not known, and the engine has to keep the requirement."""
     if triaged.state == "known":
         return False
-    wrong_rule = sighting.engine == REFERENCE_ENGINE and sighting.strength == "reference"
-    return sighting.strength == "must" or strict or wrong_rule
+    undecided = triaged.state == "unexplained" and sighting.candidates  # a known cause may explain it
+    wrong_rule = sighting.engine == REFERENCE_ENGINE and sighting.strength == "reference" and not undecided
+    return "must" in {sighting.strength, triaged.strength} or strict or bool(wrong_rule)
 
 
 def untriaged(sighting: FindingFound) -> FindingTriaged:

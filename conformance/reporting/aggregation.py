@@ -189,7 +189,7 @@ class ResultAggregator:
                 given_up.why if given_up else None, given_up.cure if given_up else "", operations=operations[engine],
                 engine_seconds=round(seconds.get(engine, 0.0), 3), start_seconds=ready.seconds,
                 compatible_with=ready.compatible_with, homepage=ready.homepage, issue_tracker=ready.issue_tracker,
-                lost=lost[engine],
+                lost=lost[engine], build=ready.build,
             )  # fmt: skip
         for engine, unavailable in self._unavailable.items():
             if engine in self._ready:

@@ -79,7 +79,9 @@ def decide_exit(
         return ExitStatus(code, tuple(_unusable(event) for event in unusable))
     by_exit = {
         FAULT: [*faults, *_wrong_rules(findings)],
-        VIOLATED: list(dict.fromkeys(_violations(claims, findings, ready))),
+        VIOLATED: list(
+            dict.fromkeys((*_violations(claims, findings, ready), *_found_while_shrinking(claims, findings)))
+        ),
         INCONCLUSIVE: [*problems, *_gaps(claims, unavailable, ready, budget_spent=budget_spent)],
     }
     reasons = (*not_played, *(reason for code in by_exit for reason in by_exit[code]))
@@ -133,6 +135,21 @@ def _violations(
         elif claim.verdict == "differs" and claim.setting.engine in strict:
             setting = claim.setting
             yield f"{setting.engine} promises to be compatible with {REFERENCE}; {setting.requirement} differs"
+
+
+def _found_while_shrinking(claims: Sequence[Claim], findings: Sequence[FindingFound]) -> Iterator[str]:
+    """Violations of what only the minimal history of a finding breaks, so that no claim knows of them."""
+    for finding in findings:
+        own = [
+            claim
+            for claim in claims
+            if (claim.setting.requirement, claim.setting.engine) == (finding.requirement, finding.engine)
+        ]
+        counted = any(
+            finding.fingerprint in claim.findings or claim.verdict == "not-guaranteed" for claim in own
+        )
+        if finding.fresh and finding.strength == "must" and not counted:
+            yield f"{finding.engine} violates {finding.requirement}"
 
 
 def _gaps(

@@ -97,6 +97,24 @@ def finding_groups(findings: Iterable[FindingResult]) -> tuple[FindingGroup, ...
     )
 
 
+def clusters(group: FindingGroup) -> tuple[tuple[FindingResult, int], ...]:
+    """The findings that a short report shows, each with the number of others like it.
+
+    What is not identified yet may be one fault many times. So of those that break one requirement of one engine, the
+    one with the shortest history stands for all.
+    """
+    alike: dict[tuple[str, ...], list[FindingResult]] = {}
+    for finding in group.findings:
+        event = finding.event
+        undecided = event.state in {"unexplained", "unstable"}
+        key = (event.state, event.engine, event.requirement, "" if undecided else event.fingerprint)
+        alike.setdefault(key, []).append(finding)
+    return tuple(
+        (min(found, key=lambda finding: finding.minimal_steps or finding.event.steps), len(found) - 1)
+        for found in alike.values()
+    )
+
+
 def in_order(findings: Iterable[FindingResult]) -> tuple[FindingResult, ...]:
     """The findings, the most severe first."""
     return tuple(finding for group in finding_groups(findings) for finding in group.findings)

@@ -12,7 +12,7 @@ from conformance.reporting import fault_summary
 from conformance.reporting.atomic_write import write_whole
 from conformance.reporting.claims import VERDICTS
 from conformance.reporting.conflict_matrix import CELLS, HEAD, conflict_rows
-from conformance.reporting.finding_groups import finding_groups, length, says, weight
+from conformance.reporting.finding_groups import clusters, finding_groups, length, says, weight
 from conformance.reporting.results import FindingResult, Results
 from conformance.reporting.terminal.final_summary import HEADLINES
 from conformance.reporting.text import one_line, plural, replay_command, seconds, shrink_command
@@ -92,8 +92,8 @@ def _findings(results: Results) -> list[str]:
     for group in finding_groups(results.findings):
         if group.kind.serious:
             lines += [f"### {group.title}", "", f"{group.kind.meaning}", ""]
-            for finding in group.findings:
-                lines += _finding(finding)
+            for finding, others in clusters(group):
+                lines += _finding(finding, others)
             continue
         lines += [f"<details><summary>{group.title}</summary>", "", group.kind.meaning, ""]
         lines += [_folded_finding(finding) for finding in group.findings]
@@ -101,7 +101,7 @@ def _findings(results: Results) -> list[str]:
     return lines
 
 
-def _finding(finding: FindingResult) -> list[str]:
+def _finding(finding: FindingResult, others: int) -> list[str]:
     event = finding.event
     amount = f"{length(finding)}, {weight(finding)}, fingerprint {code(event.fingerprint)}"
     lines = [
@@ -112,6 +112,8 @@ def _finding(finding: FindingResult) -> list[str]:
     ]
     if event.state == "unexplained" and not finding.shrunk:
         lines.append(f"  <br>left unshrunk: {code(shrink_command(finding.folder))}")
+    if others:
+        lines.append(f"  <br>and {others} more that break it")
     return [*lines, ""]
 
 

@@ -6,12 +6,9 @@ from collections.abc import Sequence
 
 from conformance.events.types import RunStarted
 from conformance.reporting.aggregation import ResultAggregator
+from conformance.reporting.comparable_runs import UnlikeRuns
 from conformance.reporting.event_log import Recording
 from conformance.reporting.results import Results
-
-
-class UnlikeRuns(ValueError):
-    """The claims of the runs can't be compared. The message says what differs."""
 
 
 def merge(recordings: Sequence[Recording]) -> Results:

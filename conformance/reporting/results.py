@@ -14,7 +14,7 @@ from delta_adapters.engine_id import EngineId
 
 @dataclass(frozen=True, slots=True)
 class EngineResult:
-    """One engine of the run; `status` is tested or unavailable."""
+    """One engine of the run; `status` is tested or unavailable. `build` is a hash of the content that was tested."""
 
     name: str
     version: str | None
@@ -28,6 +28,7 @@ class EngineResult:
     homepage: str = ""
     issue_tracker: str = ""
     lost: int = 0
+    build: str = ""
 
     @property
     def label(self) -> str:
@@ -52,16 +53,17 @@ class SuiteResult:
 class FindingResult:
     """One finding, how often it occurred, and the folder of the run that kept it.
 
-    `sightings` counts the kinds of violations that triage found to be this finding. `requirements` are all that they
-    and its minimal history violate. `minimal_steps` is None as long as there is no minimal history, and `shrunk` says
-    that it can't be made smaller. `reproduced` is None if nobody played the history again. `why` says what triage
-    tried, and `summary` what the cause is.
+    `sightings` counts the kinds of violations that triage found to be this finding, `histories` those that have it.
+    `requirements` are all that they and its minimal history violate. `minimal_steps` is None as long as there is no
+    minimal history, and `shrunk` says that it can't be made smaller. `reproduced` is None if nobody played the history
+    again. `why` says what triage tried, and `summary` what the cause is.
     """
 
     event: FindingFound
     times: int
     home: Path
     sightings: int = 1
+    histories: int = 1
     requirements: tuple[str, ...] = ()
     minimal_steps: int | None = None
     reproduced: bool | None = None

@@ -7,7 +7,7 @@ history, are one finding.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from conformance.events.types import FindingFound, FindingTriaged
@@ -18,11 +18,15 @@ Key = tuple[Path, str, str]
 
 @dataclass(slots=True)
 class _Sighting:
-    """One sighting of one run: its first violation that the engine promised not to commit, and how many there were."""
+    """One sighting of one run: its first violation that the engine promised not to commit, and how many there were.
+
+    `histories` are those that have it, by run, suite, chunk and number.
+    """
 
     event: FindingFound
     home: Path
     times: int = 0
+    histories: set[tuple[Path, str, int, int]] = field(default_factory=set)
 
 
 class Sightings:
@@ -36,6 +40,7 @@ class Sightings:
         """Take a violation of the run in a folder."""
         sighting = self._sightings.setdefault(_key(event, home), _Sighting(event, home))
         sighting.times += 1
+        sighting.histories.add((home, event.suite, event.chunk, event.history))
         if event.fresh and not sighting.event.fresh:
             sighting.event = event
 
@@ -59,11 +64,14 @@ class Sightings:
     def findings(self) -> Iterator[FindingResult]:
         """The findings, in the order in which they were seen first."""
         groups: dict[tuple[str, str], list[FindingResult]] = {}
+        histories: dict[tuple[str, str], set[tuple[Path, str, int, int]]] = {}
         for key, sighting in self._sightings.items():
             result = self._result(sighting, self._triaged.get(key))
-            groups.setdefault((result.event.fingerprint, result.event.engine), []).append(result)
-        for group in groups.values():
-            yield _merged(group)
+            finding = (result.event.fingerprint, result.event.engine)
+            groups.setdefault(finding, []).append(result)
+            histories.setdefault(finding, set()).update(sighting.histories)
+        for finding, group in groups.items():
+            yield replace(_merged(group), histories=len(histories[finding]))
 
     def _result(self, sighting: _Sighting, triaged: FindingTriaged | None) -> FindingResult:
         event = self.resolved(sighting.event, sighting.home)

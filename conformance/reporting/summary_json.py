@@ -10,14 +10,9 @@ from typing import Any
 from conformance.reporting.atomic_write import write_whole
 from conformance.reporting.claims import Claim
 from conformance.reporting.results import EngineResult, FindingResult, Results, SuiteResult
+from conformance.reporting.summary_reader import FORMAT, IDENTIFIED, NAME, SummaryError
 
-FORMAT = 1
-NAME = "summary.json"
-COMPARABLE = ("new", "known")  # the states of findings that have a cause or a minimal history
-
-
-class SummaryError(ValueError):
-    """The file is not a summary that this version can read. The message says why."""
+__all__ = ["FORMAT", "NAME", "SummaryError", "baseline", "summary", "write"]
 
 
 def summary(results: Results) -> dict[str, Any]:
@@ -84,13 +79,14 @@ def baseline(path: Path) -> frozenset[str]:
             f"({form.get('harness')}). Make it again: {command}"
         )
         raise SummaryError(message)
-    return frozenset(fingerprint for fingerprint, state in findings if state in COMPARABLE)
+    return frozenset(fingerprint for fingerprint, state in findings if state in IDENTIFIED)
 
 
 def _engine(engine: EngineResult) -> dict[str, Any]:
     return {
         "name": engine.name, "version": engine.version, "status": engine.status, "why": engine.why,
         "operations": engine.operations, "engine_seconds": engine.engine_seconds, "lost": engine.lost,
+        "build": engine.build,
     }  # fmt: skip
 
 
@@ -131,7 +127,8 @@ def _finding(finding: FindingResult) -> dict[str, Any]:
         "fingerprint": event.fingerprint, "requirement": event.requirement, "class": event.strength,
         "engine": event.engine, "role": event.role, "suite": event.suite, "known": event.known,
         "promised": event.promised,
-        "deviation": event.cause, "steps": event.steps, "times": finding.times, "detail": event.detail,
+        "deviation": event.cause, "steps": event.steps, "times": finding.times,
+        "histories": finding.histories, "detail": event.detail,
         "folder": event.folder or f"findings/{event.fingerprint}",
         "state": event.state, "cause": event.cause, "requirements": list(finding.requirements),
         "sightings": finding.sightings, "minimal_steps": finding.minimal_steps, "reproduced": finding.reproduced,

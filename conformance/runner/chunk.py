@@ -12,7 +12,7 @@ from pathlib import Path
 from conformance.engine_pool import clear
 from conformance.events.types import ChunkEnded, ChunkStarted
 from conformance.generation.races import TABLES
-from conformance.histories import Chunk
+from conformance.histories import REGRESSIONS, Chunk
 from conformance.suites.base import Suite
 from conformance.suites.context import SuiteContext
 from conformance.suites.crashes.scenarios import scenarios_of
@@ -21,6 +21,7 @@ from conformance.suites.examples.suite import WorkedExamples
 from conformance.suites.generated import GeneratedHistories
 from conformance.suites.races.generated import GeneratedRaces
 from conformance.suites.races.suite import RaceScenarios
+from conformance.suites.regressions import KeptHistories
 
 
 def play_chunk(context: SuiteContext, chunk: Chunk, work: Path) -> None:
@@ -40,6 +41,8 @@ def play_chunk(context: SuiteContext, chunk: Chunk, work: Path) -> None:
 def suite_of(context: SuiteContext, chunk: Chunk, folder: Path) -> Suite:
     """The suite that plays a chunk."""
     match chunk.suite:
+        case suite if suite == REGRESSIONS:
+            return KeptHistories(context, chunk, folder)
         case "examples":
             return WorkedExamples(context, chunk, folder)
         case "crashes" if scenarios_of(chunk.table):

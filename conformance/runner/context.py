@@ -14,6 +14,7 @@ from conformance.events.types import Event
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings.recorder import FindingRecorder
 from conformance.suites.context import SuiteContext
+from conformance.suites.kept_histories import KeptHistory
 from delta_adapters.registry import EngineSpec
 
 Emit = Callable[[Event], None]
@@ -28,6 +29,7 @@ def open_suite_context(
     *,
     is_over: Callable[[], bool],
     start_heavy: bool,
+    kept: tuple[KeptHistory, ...] = (),
     asked: Sequence[str] = (),
 ) -> Iterator[SuiteContext]:
     """Start the engines and yield the context of the suites; stop the engines when the block ends.
@@ -39,6 +41,7 @@ def open_suite_context(
         work: a folder for the files of the engines.
         is_over: whether the suites shall stop.
         start_heavy: whether to start engines on a JVM at once. If not, they start when a history needs them.
+        kept: the histories that a team keeps.
         asked: the engines to wait for: when the block begins, events have said of each whether it works.
     """
     with EnginePool(specs, work / "hosts", emit, smoke_test=True) as engine_pool:
@@ -51,4 +54,4 @@ def open_suite_context(
         with closing(
             InstrumentedEngines({str(spec): spec for spec in specs}, work, emit)
         ) as instrumented_engines:
-            yield SuiteContext(engine_pool, finding_recorder, emit, is_over, instrumented_engines)
+            yield SuiteContext(engine_pool, finding_recorder, emit, is_over, instrumented_engines, kept)

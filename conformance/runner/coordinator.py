@@ -40,6 +40,7 @@ from conformance.events.types import (
 from conformance.histories import Chunk
 from conformance.options import RunOptions
 from conformance.planning.plan import Plan, engine_specs
+from conformance.runner.builds import builds_of
 from conformance.runner.header import run_header
 from conformance.runner.losses import LossSummary
 from conformance.runner.reserve import Reserve
@@ -107,6 +108,7 @@ class Coordinator:
         self.losses = LossSummary()
         self._awaited: set[str] = set()  # engines that the user named, until they have shown that they work
         self._unusable = False
+        self._builds: dict[str, str] = {}
 
     @property
     def complete(self) -> bool:
@@ -135,6 +137,7 @@ class Coordinator:
         if self._options.engines:
             self._awaited = {str(spec) for spec in specs}
         self._start_workers(specs)
+        self._builds = builds_of(specs)  # while the engines start
         while self._selector.get_map():
             if not self._listen(self._time_left()) or self._unusable:
                 return
@@ -167,6 +170,7 @@ class Coordinator:
                     known=tuple(sorted(self._options.known)),
                     deviations=None if own is None else str(own.absolute()),
                     deadline=self._deadline,
+                    kept=tuple(kept.to_json() for kept in self._plan.kept),
                     asked=asked if first else (),
                 )
             )
@@ -214,6 +218,8 @@ class Coordinator:
         self._reserve.take(event)
         if isinstance(event, EngineUnavailable) and self._awaited:
             event, self._unusable = replace(event, asked=True), True
+        if isinstance(event, EngineReady):
+            event = replace(event, build=self._builds.get(event.spec, ""))
         if isinstance(event, ChunkEnded) and event.complete:
             self._done += 1
         if isinstance(event, FindingTriaged) and event.state != "known":

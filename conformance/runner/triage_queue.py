@@ -2,7 +2,8 @@
 
 Explaining goes on while chunks are played. On a worker that has chunks to play it takes at most a fifth of the time; a
 worker with nothing left to play explains at once. Shrinking begins on a worker that has nothing to play or to explain.
-What is *must* comes first. A sighting is triaged once in a run.
+What is *must* comes first, then what is unlike those before it, then what is short. A sighting is triaged once in a
+run.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from conformance.events.types import Event, FindingFound, FindingTriaged, Triagi
 SHARE = 0.2  # of the elapsed time, or of the budget, for explaining
 AT_LEAST = 15.0  # seconds for explaining in a run without a budget, however short it is
 RESERVE = 0.2  # of the budget: in it, a violation that is not minimal goes before further chunks
-LEAST = 5.0  # seconds for shrinking one sighting
+MOST, MOST_ON_A_JVM = 30.0, 300.0  # seconds for shrinking one sighting
 MARGIN = 1.0  # seconds before the end of the time in which nothing begins
 
 Doing = Literal["explain", "shrink"]
@@ -46,8 +47,10 @@ class _Sighting:
     must: bool
     dear: bool
     steps: int
+    requirement: str = ""
     candidates: tuple[str, ...] = ()
     phase: Phase = "waiting"
+    deadline: float | None = None
 
 
 @dataclass(slots=True)
@@ -90,7 +93,9 @@ class TriageQueue:
         """Take an event of a worker into account."""
         if isinstance(event, FindingFound) and event.fresh and event.state == "unexplained":
             must, steps = event.strength == "must", event.steps
-            sighting = _Sighting(event.fingerprint, must, event.dear, steps, event.candidates)
+            sighting = _Sighting(
+                event.fingerprint, must, event.dear, steps, event.requirement, event.candidates
+            )
             self._sightings.setdefault(event.fingerprint, sighting)
         elif isinstance(event, FindingTriaged) and event.sighting in self._sightings:
             sighting = self._sightings[event.sighting]
@@ -114,7 +119,7 @@ class TriageQueue:
             return self._begin(worker, waiting, "explain", None, costs=costs)
         ready = self._of("explained", heavy=heavy, has_chunk=has_chunk)
         if ready and (not has_chunk or (ready.must and self._in_reserve())):
-            deadline = self._shrink_until()
+            deadline = self._shrink_until(ready)
             if deadline is not None:
                 return self._begin(worker, ready, "shrink", deadline, costs=costs)
         return None
@@ -140,12 +145,13 @@ class TriageQueue:
     ) -> TriageJob:
         sighting.phase = "explaining" if doing == "explain" else "shrinking"
         self._explained += doing == "explain"
+        sighting.deadline = deadline
         job = TriageJob(doing, sighting.id, deadline)
         self._running[worker] = _Running(job, self._clock(), costs)
         return job
 
     def _of(self, phase: Phase, *, heavy: bool, has_chunk: bool) -> _Sighting | None:
-        """The first sighting of a phase that a worker may take: *must* before others, then what is unlike the others.
+        """The first sighting of a phase that a worker may take.
 
         The worker with the JVMs is the one that a run waits for: as long as it has chunks, others take what they can.
         """
@@ -155,10 +161,19 @@ class TriageQueue:
             for sighting in self._sightings.values()
             if sighting.phase == phase and (sighting.dear if spares else heavy or not sighting.dear)
         ]
-        seen = Counter(
-            sighting.candidates for sighting in self._sightings.values() if sighting.phase != "waiting"
+        if not able:
+            return None
+        if phase == "waiting":
+            tried = Counter(
+                other.candidates for other in self._sightings.values() if other.phase != "waiting"
+            )
+            return min(able, key=lambda sighting: (not sighting.must, tried[sighting.candidates]))
+        shrunk = Counter(
+            other.requirement for other in self._sightings.values() if other.deadline is not None
         )
-        return min(able, key=lambda sighting: (not sighting.must, seen[sighting.candidates]), default=None)
+        return min(
+            able, key=lambda sighting: (not sighting.must, shrunk[sighting.requirement], sighting.steps)
+        )
 
     def _may_explain(self, worker: int) -> bool:
         elapsed = self._clock() - self._began
@@ -168,15 +183,15 @@ class TriageQueue:
     def _in_reserve(self) -> bool:
         return self._budget is not None and self._clock() - self._began >= (1 - RESERVE) * self._budget
 
-    def _shrink_until(self) -> float | None:
-        """Until when the next sighting may be shrunk: its share of the time; None if there is no time left."""
+    def _shrink_until(self, sighting: _Sighting) -> float | None:
+        """Until when a sighting may be shrunk; None if there is no time left.
+
+        It gets what it needs: a few small findings are worth more than many that are half as long as before.
+        """
         now = self._clock()
         if self._budget is not None:
             end = self._began + self._budget - MARGIN
         else:
             end = (now if self._chunks_ended is None else self._chunks_ended) + self._allowance
         left = end - now
-        if left < MARGIN:
-            return None
-        waiting = sum(sighting.phase == "explained" for sighting in self._sightings.values())
-        return min(end, now + max(left * self._workers / waiting, LEAST))
+        return None if left < MARGIN else min(end, now + (MOST_ON_A_JVM if sighting.dear else MOST))

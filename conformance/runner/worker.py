@@ -37,7 +37,7 @@ class Settings:
 
     Before it asks for a chunk, it starts the engines in `asked` and reports of each whether it works. If `gives_way`
     is set, the run waits for another worker, one with a JVM, so this one is nicer. `deadline` is a time of the
-    monotonic clock, which processes share.
+    monotonic clock, which processes share. `kept` are the JSON forms of kept histories.
     """
 
     engines: tuple[str, ...]
@@ -48,6 +48,7 @@ class Settings:
     known: tuple[str, ...] = ()
     deviations: str | None = None
     deadline: float | None = None
+    kept: tuple[Any, ...] = ()
     asked: tuple[str, ...] = ()
 
     def to_line(self) -> str:
@@ -118,6 +119,7 @@ def _do_jobs(coordinator: CoordinatorLink) -> None:
     from conformance.runner.chunk import play_chunk  # noqa: PLC0415
     from conformance.runner.context import open_suite_context  # noqa: PLC0415
     from conformance.runner.triage_jobs import triage_jobs  # noqa: PLC0415
+    from conformance.suites.kept_histories import KeptHistory  # noqa: PLC0415
     from delta_adapters.deviations import all_causes  # noqa: PLC0415
     from delta_adapters.host_supervisor import session_gives_way  # noqa: PLC0415
     from delta_adapters.registry import parse_engine  # noqa: PLC0415
@@ -139,6 +141,7 @@ def _do_jobs(coordinator: CoordinatorLink) -> None:
             work,
             is_over=_Clock(settings.deadline),
             start_heavy=settings.heavy,
+            kept=tuple(map(KeptHistory.from_json, settings.kept)),
             asked=settings.asked,
         ) as context,
         triage_jobs(context, folder, work, causes, frozenset(settings.known)) as triage,

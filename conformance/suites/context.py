@@ -12,17 +12,22 @@ from conformance.execution.history_recorder import Emit
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings.recorder import FindingRecorder
 from conformance.histories import Chunk
+from conformance.suites.kept_histories import KeptHistory
 
 
 @dataclass(slots=True)
 class SuiteContext:
-    """A worker's engines, and where results go. `is_over` says whether the run needs nothing more."""
+    """A worker's engines, and where results go. `is_over` says whether the run needs nothing more.
+
+    `kept` are the histories that a team keeps, in the order of their chunks.
+    """
 
     engine_pool: EnginePool
     finding_recorder: FindingRecorder
     emit: Emit
     is_over: Callable[[], bool]
     instrumented_engines: InstrumentedEngines
+    kept: tuple[KeptHistory, ...] = ()
     _noted: set[str] = field(default_factory=set)
 
     def engines_of(self, chunk: Chunk, history: int) -> list[str]:

@@ -50,6 +50,10 @@ class GeneratedHistories:
         state_machine.draw(
             self.chunk, self, shared=suite == SHARED, faulty=suite == CRASHES, racing=suite == RACES
         )
+        self.raise_failure()
+
+    def raise_failure(self) -> None:
+        """Raise the FindingError or OSError that ended the histories, if one did."""
         if self._failure is not None:
             raise self._failure
 
@@ -105,9 +109,9 @@ class GeneratedHistories:
 
     def tables_of(self, history: int, shape: TableShape, folder: Path, tag: str) -> Iterator[TableSession]:
         """The tables of a history, each with the engines that take part."""
-        engine_sessions = [engine_session_of(engine) for engine in self._engines_for(history, shape)]
+        engine_sessions = [engine_session_of(engine) for engine in self.engines_for(history, shape)]
         groups = [[engine_session] for engine_session in engine_sessions]
-        if self.chunk.suite == SHARED and engine_sessions:
+        if self.chunk.kind == SHARED and engine_sessions:
             turn = history % len(engine_sessions)
             groups = [engine_sessions[turn:] + engine_sessions[:turn]]
         for number, group in enumerate(groups):
@@ -119,11 +123,14 @@ class GeneratedHistories:
         """Execute a step at these tables, and record the results."""
         execute_step(table_sessions, step, history_recorder.take)
 
-    def _engines_for(self, history: int, shape: TableShape) -> Iterator[Engine]:
+    def why_not_asked(self, engine: Engine, shape: TableShape) -> str | None:
+        """Why an engine does not claim the table of a history; None if it does."""
+        return engine.capabilities.covers_table(shape.schema, shape.partition_by, dict(shape.properties))
+
+    def engines_for(self, history: int, shape: TableShape) -> Iterator[Engine]:
+        """The engines that claim the table of a history."""
         for engine in self.context.running_engines_of(self.chunk, history):
-            reason = engine.capabilities.covers_table(
-                shape.schema, shape.partition_by, dict(shape.properties)
-            )
+            reason = self.why_not_asked(engine, shape)
             if reason is None:
                 yield engine
             else:

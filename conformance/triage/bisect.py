@@ -74,10 +74,10 @@ class _Search:
         return {self.versions[number]: self.tried[number] for number in sorted(self.tried)}
 
     def find_failing(self, start: str | None) -> int | None:
-        """A version that fails: the one where the finding was made, the newest, the oldest, or one between them."""
+        """A version that fails: the one where the finding was made, the newest, or one of some older ones."""
         last = len(self.versions) - 1
         numbers = [self.versions.index(start)] if start in self.versions else []
-        numbers += [last, 0, last // 2, last // 4, 3 * last // 4] if self.versions else []
+        numbers += [last * eighth // 8 for eighth in (8, 7, 6, 5, 4, 2, 0)] if self.versions else []
         return next((number for number in dict.fromkeys(numbers) if self.outcome(number) == FAILS), None)
 
     def border(self, fails: int, beyond: range) -> _Border:
@@ -124,8 +124,9 @@ class _Search:
         played = [number for number in self.tried if self.outcome(number) == HOLDS]
         if not played:
             return "No version that was tried could be played, so nothing can be said."
+        names = ", ".join(self.versions[number] for number in sorted(played))
         return (
-            f"It fails in none of the {len(played)} versions that were played, so there is nothing to bisect."
+            f"It fails in none of the versions that could be played ({names}), so there is nothing to bisect."
         )
 
     def _between(self, verb: str, older: int, newer: int, border: _Border) -> str:

@@ -107,7 +107,7 @@ class Liveness:
 
 def setup_of(cause: Cause, history: History, spec: str) -> Setup:
     """Who sits at the table of a cause's minimal history: the build under test, and the engines beside it."""
-    used = [slot for step in history.steps for slot in (step.slot,) if slot]
+    used = {*cause.slots, *(step.slot for step in history.steps if step.slot)}
     engines = tuple(
         spec if (name := cause.slots.get(slot, cause.engine)) == cause.engine else name
         for slot in SLOTS[: 1 + max(map(SLOTS.index, used), default=0)]

@@ -13,6 +13,7 @@ They are made steps first, and then dropped like all others.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,6 +35,7 @@ from delta_models.requirements import Violation
 
 PAUSE = 2.0  # seconds after which the state is written again, if nothing smaller was found
 CONFIRMATIONS = 3
+RECENT = 3
 
 Unwanted = Callable[[StepResult, Violation, History], bool]
 
@@ -133,7 +135,7 @@ class Shrinker:
         self._best: list[_Shown] = []  # the smallest last
         self._why = ""
         self._written = 0.0
-        self._longest = 0.0
+        self._lately: deque[float] = deque(maxlen=RECENT)  # the seconds of the last plays
         self._original: ModelPlay | None = None
         if self._state.history is not None:
             self._best.append(
@@ -256,11 +258,11 @@ class Shrinker:
 
     def _play(self, history: History, until: Callable[[StepResult, Violation], bool]) -> Playthrough:
         began = time.monotonic()
-        if self._state.tries and began + self._longest / 2 >= self._deadline:
+        if self._state.tries and began + max(self._lately, default=0.0) / 2 >= self._deadline:
             raise _TimeOver
         self._state.tries += 1
         playthrough = self._replayer.play(history, Setup.of(self._finding, history), until=until)
-        self._longest = max(self._longest, time.monotonic() - began)
+        self._lately.append(time.monotonic() - began)
         steps = len(self._best[-1].history.steps) if self._best else len(history.steps)
         self._on_progress(Progress(steps, self._state.tries, max(0.0, self._deadline - time.monotonic())))
         return playthrough
@@ -296,7 +298,7 @@ class Shrinker:
 
     def _confirm_if_unsteady(self) -> None:
         if self._finding.suite in {CRASHES, RACES}:
-            self._deadline += 2 * self._longest
+            self._deadline += 2 * max(self._lately, default=0.0)
             try:
                 self._confirm()
             except _TimeOver:

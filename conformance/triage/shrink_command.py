@@ -13,10 +13,10 @@ from pathlib import Path
 
 from conformance.execution.step_result import StepResult
 from conformance.findings.candidates import candidate_causes
-from conformance.findings.readme import readme_of
-from conformance.findings.scripts import scripts_for
+from conformance.findings.recorder import parts_of
 from conformance.findings.storage import MINIMAL, Finding, load_finding, update_finding
 from conformance.histories import History
+from conformance.triage.canonical import fingerprint_of
 from conformance.triage.replayer import Replayer
 from conformance.triage.shrink import Progress, Shrinker, Shrunk, Unwanted
 from delta_adapters.deviations import all_causes
@@ -49,7 +49,9 @@ class ShrinkResult:
         tries = f"{shrunk.steps_tried} {'try' if shrunk.steps_tried == 1 else 'tries'}"
         line = f"{name}: {before} -> {after}, {tries}, {self.seconds:.0f} s: {self.minimal}"
         if shrunk.complete:
-            return f"{line}\n  Nothing smaller fails in this way."
+            requirement = shrunk.requirements[0]
+            fingerprint = fingerprint_of(finding.key.engine, requirement, shrunk.history)
+            return f"{line}\n  Nothing smaller fails in this way. Its fingerprint is {fingerprint}."
         why = "It was stopped" if self.stopped else "Its time is over"
         return f"{line}\n  {why} before all was tried. The same command goes on from here."
 
@@ -83,8 +85,7 @@ def shrink_finding(
     shrunk = shrinker.result()
     if shrunk.reproduced:
         smaller = with_minimal(finding, shrunk)
-        scripts = scripts_for(smaller)
-        update_finding(folder, smaller, {**scripts, "README.md": readme_of(smaller, tuple(scripts))})
+        update_finding(folder, smaller, parts_of(smaller))
     return ShrinkResult(finding, shrunk, time.monotonic() - began, folder / MINIMAL, stopped)
 
 

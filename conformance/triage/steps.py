@@ -21,6 +21,7 @@ from conformance.histories import History
 from conformance.triage.canonical import cause_fingerprint, fingerprint_of
 from conformance.triage.counterfactuals import needs_counterfactual
 from conformance.triage.explain import explain
+from conformance.triage.head_start import head_start
 from conformance.triage.hosts import CannotRun
 from conformance.triage.liveness import Liveness
 from conformance.triage.replayer import CRASHES, RACES, Playthrough, Replayer, Setup
@@ -84,7 +85,7 @@ class Triage:
         finding = load_finding(folder)
         try:
             shrunk = shrink(
-                finding,
+                head_start(finding, self.folder / FINDINGS, self.replayer),
                 self.replayer,
                 deadline=deadline,
                 on_progress=on_progress,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -17,10 +18,11 @@ from conformance.histories import Step
 from delta_adapters.host_client import HostClient
 from delta_adapters.registry import parse_engine
 from delta_models import operations as ops
+from delta_models.expressions import Literal
 from delta_models.outcomes import Committed, Rejected
-from delta_models.schema import DATE, TIMESTAMP, struct
+from delta_models.schema import DATE
 from delta_models.values import Rows
-from tests.checks.test_row_constraints import CREATE, FIRST, TWO, WEST
+from tests.checks.test_row_constraints import BARE, CREATE, FIRST, TWO, WEST
 from tests.mutants.names_and_zones import CREATED, MERGE, OTHER, TURNED, UPDATE
 from tests.mutants.stage import ALWAYS
 
@@ -29,11 +31,7 @@ BY_NAME = (
     ops.Append(Rows(TURNED, (OTHER,)), schema_mode="merge"), ops.Overwrite(Rows(TURNED, (OTHER,))), MERGE,
 )  # fmt: skip
 BY_POSITION = (*CREATED, ops.Append(Rows(TURNED, (OTHER,)), by_name=False))
-ASSIGNED = (
-    ops.Create(struct(("at", TIMESTAMP), ("day", DATE))), WEST,
-    ops.Append(Rows(struct(("at", TIMESTAMP)), ((3_600_000_000,),))),
-    ops.Overwrite(Rows(struct(("day", DATE)), ((0,),))),
-)  # fmt: skip
+ASSIGNED = (ops.Create(BARE), TWO, WEST, ops.Update((("at", Literal(DATE, 1)),), FIRST))
 KEPT = (CREATE, TWO, WEST, ops.Delete(FIRST))
 COMPACTED = (CREATE, TWO, WEST, TWO, ops.Optimize())
 
@@ -41,15 +39,16 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def engine_sessions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, EngineSession]]:
-    """deltalake and delta-spark, started once."""
+def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], EngineSession]]:
+    """A function that starts an engine, once."""
     with ExitStack() as stack:
-        sessions = {}
-        for name in ("delta-rs", "delta-spark"):
+
+        @functools.cache
+        def start_once(name: str) -> EngineSession:
             host = stack.enter_context(HostClient.start(parse_engine(name), tmp_path_factory.mktemp(name)))
-            timeout = call_timeout(on_jvm=True)
-            sessions[name] = EngineSession(str(host.identity), host, host.capabilities, timeout)
-        yield sessions
+            return EngineSession(str(host.identity), host, host.capabilities, call_timeout(on_jvm=True))
+
+        yield start_once
 
 
 def play(
@@ -72,9 +71,9 @@ def play(
 
 @pytest.mark.parametrize("engine", ("delta-rs", "delta-spark"))
 def test_no_released_engine_is_charged_for_fields_by_name(
-    engine_sessions: dict[str, EngineSession], engine: str, tmp_path: Path
+    start: Callable[[str], EngineSession], engine: str, tmp_path: Path
 ):
-    result = play(engine_sessions[engine], tmp_path, BY_NAME)
+    result = play(start(engine), tmp_path, BY_NAME)
     written = [one.observation for one in result if not isinstance(one.observation.operation, ops.QUERIES)]
     assert [one.outcome for one in written] == [Committed()] * len(BY_NAME)
     assert written[-1].model.rows == ((1, (3, 4), ((3, 4),), (("k", (3, 4)),)),)
@@ -82,16 +81,16 @@ def test_no_released_engine_is_charged_for_fields_by_name(
 
 @pytest.mark.parametrize("last", (UPDATE, ops.Append(Rows(TURNED, (OTHER,)), by_name=False)))
 def test_delta_spark_is_not_charged_for_what_it_assigns_or_inserts(
-    engine_sessions: dict[str, EngineSession], last: ops.Operation, tmp_path: Path
+    start: Callable[[str], EngineSession], last: ops.Operation, tmp_path: Path
 ):
-    result = play(engine_sessions["delta-spark"], tmp_path, (*CREATED, last))
+    result = play(start("delta-spark"), tmp_path, (*CREATED, last))
     assert result[-1].observation.outcome == Committed()
 
 
 @pytest.mark.parametrize("story", (KEPT, COMPACTED, ASSIGNED), ids=("delete", "optimize", "assigned"))
 def test_delta_spark_is_not_charged_for_the_zone_of_its_session(
-    engine_sessions: dict[str, EngineSession], story: Sequence[ops.Operation], tmp_path: Path
+    start: Callable[[str], EngineSession], story: Sequence[ops.Operation], tmp_path: Path
 ):
-    result = play(engine_sessions["delta-spark"], tmp_path, story)
+    result = play(start("delta-spark"), tmp_path, story)
     last = result[-1].observation.outcome
     assert last == Committed() if story is ASSIGNED else isinstance(last, Rejected), last

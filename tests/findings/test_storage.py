@@ -55,7 +55,7 @@ class TestKeeping:
             "finding.json",
             "history.json",
             "script_delta_rs.py",
-            "script_delta_spark.py",
+            "issue.md",
         }
         text = (kept / "README.md").read_text()
         assert "conformance replay" in text

@@ -6,10 +6,13 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
+from conformance.pytest_suites.session import fails_a_run
 from tests.command_runs import engine
+from tests.reporting.samples import SIGHTING, triaged
 
 SMALL = (
     "--conformance-profile=dev", "--conformance-examples=2", "--conformance-steps=6", "--conformance-seed=1",
@@ -78,7 +81,7 @@ def test_an_honest_engine_passes_and_the_verdict_says_that_little_was_tested(tmp
 def test_a_lie_fails_the_chunk_at_its_end_with_the_line_that_replays_it(tmp_path):
     done = run_pytest(tmp_path, "--conformance-engine", engine("Lies"), "-k", "lockstep")
     assert done.returncode == 1
-    assert "breaks outcome.commits (must)" in done.stdout
+    assert "breaks outcome.commits (new must, 2 steps)" in done.stdout
     assert "conformance replay" in done.stdout
 
 
@@ -86,3 +89,39 @@ def test_an_unknown_engine_is_told_before_anything_runs(tmp_path):
     done = run_pytest(tmp_path, "--conformance-engine", "delta-spork")
     assert done.returncode == 4
     assert "delta-spork" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("strength", "state", "engine", "strict", "fails"),
+    (
+        ("must", "new", "delta-rs@1.6.6", False, True),
+        ("must", "unexplained", "delta-rs@1.6.6", False, True),
+        ("must", "unstable", "delta-rs@1.6.6", False, True),
+        ("must", "known", "delta-rs@1.6.6", False, False),
+        ("should", "new", "delta-rs@1.6.6", False, False),
+        ("reference", "new", "delta-rs@1.6.6", False, False),
+        ("reference", "new", "pyspark@0.1.0", True, True),
+        ("reference", "new", "delta-spark@4.4.0", False, True),
+        ("reference", "unexplained", "delta-spark@4.4.0", False, False),
+    ),
+)
+def test_a_finding_fails_a_test_if_it_fails_a_run(strength, state, engine, strict, fails):
+    sighting = replace(SIGHTING, strength=strength, engine=engine)
+    assert fails_a_run(sighting, triaged(state, sighting), strict=strict) is fails
+
+
+def test_an_engine_that_fails_its_smoke_test_ends_the_session_with_2_before_anything_is_played(tmp_path):
+    done = run_pytest(tmp_path, "--conformance-engine", engine("FailsSmoke"))
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert (
+        "was asked for and can't be tested: failssmoke@1.0 fails its smoke test" in done.stdout + done.stderr
+    )
+    events = (tmp_path / "conformance-results" / "latest" / "events.jsonl").read_text()
+    assert "ChunkStarted" not in events
+
+
+def test_what_this_machine_lacks_ends_the_session_with_3(tmp_path, monkeypatch):
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    done = run_pytest(tmp_path, "--conformance-engine", "delta-spark")
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "can't run on this machine: Java 17 or newer is needed" in done.stdout + done.stderr

@@ -20,8 +20,9 @@ from conformance.events.types import (
 )
 from conformance.reporting.aggregation import ResultAggregator
 from conformance.reporting.claims import Claim
+from conformance.reporting.comparable_runs import UnlikeRuns
 from conformance.reporting.event_log import read
-from conformance.reporting.merge import UnlikeRuns, merge
+from conformance.reporting.merge import merge
 from tests.reporting.samples import (
     FINDING,
     HEADER,
@@ -337,3 +338,12 @@ class TestTriage:
         assert results_of(*small_run(replace(spark, candidates=()))).outcome.exit == 2
         assert results_of(*small_run(spark, shrunk(spark))).outcome.exit == 2
         assert results_of(*small_run(spark, explained(spark))).outcome.exit != 2
+
+    def test_a_must_that_only_the_minimal_history_breaks_fails_the_run(self):
+        weak = replace(SIGHTING, requirement="log.path-is-uri", strength="should")
+        said = shrunk(
+            weak, requirement="read.latest", strength="must", requirements=("read.latest", weak.requirement)
+        )
+        results = results_of(*small_run(weak, said))
+        assert results.outcome.exit == 1
+        assert results.outcome.reasons == ("delta-rs@1.6.6 violates read.latest",)

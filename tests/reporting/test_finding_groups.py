@@ -111,3 +111,15 @@ def test_a_claim_with_an_unexplained_violation_is_a_failure():
     document = junit.text(results_of(*small_run(SIGHTING, triaged("unstable"), known, explained(known))))
     assert "unstable (7 steps): commit 3 removes" in document
     assert document.count("<failure") == 1
+
+
+def test_what_is_not_identified_yet_is_shown_once_for_each_requirement(tmp_path):
+    alike = [sighting(number, steps=20 - number) for number in range(1, 6)]
+    other = sighting(9, requirement="read.latest", steps=3)
+    results = results_of(*small_run(*alike, other), home=tmp_path)
+    lines = closing_lines(results, None)
+    assert "6 unexplained violations:" in lines
+    assert sum(line.startswith("  00000005 ") for line in lines) == 1
+    assert "    and 4 more that break it, in the report" in lines
+    assert sum("log.remove-names-live-file (must)" in line for line in lines) == 1
+    assert "and 4 more that break it" in markdown.text(results)

@@ -91,3 +91,9 @@ def test_nothing_in_a_summary_is_lost_on_the_way_through_json():
     document = summary(results_of(*small_run(FINDING)))
     assert json.loads(json.dumps(document)) == document
     assert isinstance(FINDING, FindingFound)
+
+
+def test_a_finding_counts_the_histories_that_have_it_once_each():
+    document = summary(results_of(*small_run(FINDING, replace(FINDING, history=3), replace(FINDING, step=4))))
+    (finding,) = document["findings"]
+    assert (finding["times"], finding["histories"]) == (3, 2)

@@ -68,6 +68,21 @@ def test_ctrl_c_ends_with_130_and_a_footer_and_no_process_is_left(tmp_path, numb
 
 
 @pytest.mark.slow
+def test_ctrl_c_in_triage_leaves_the_sighting_and_no_process(tmp_path):
+    words = ("--profile", "dev", "--suite", "lockstep", "--examples", "2", "--steps", "6", "--jobs", "1")
+    process = start(tmp_path, "--engine", engine("HangsInTriage"), *words)
+    wait_for(process, "Triaging")
+    watched = [os.pidfd_open(pid) for pid in descendants(process.pid)]
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert_ended(watched, 5)
+    summary = json.loads((tmp_path / "latest" / "summary.json").read_text())
+    assert {finding["state"] for finding in summary["findings"]} == {"unexplained"}
+    assert all((tmp_path / "latest" / finding["folder"]).is_dir() for finding in summary["findings"])
+
+
+@pytest.mark.slow
 def test_a_run_that_is_killed_outright_leaves_no_process_either(tmp_path):
     process = start(
         tmp_path, "--engine", HONEST, "--profile", "nightly", "--suite", "lockstep", "--jobs", "1"

@@ -140,18 +140,31 @@ def test_the_worker_with_the_jvms_leaves_the_rest_to_others_while_it_has_chunks(
     assert alone.next_job(0, **PLAYING) == TriageJob("explain", "cheap")
 
 
-def test_shrinking_begins_after_the_chunks_and_shares_the_time_that_is_left(clock):
-    jobs = queue(clock, allowance=60)
-    for name in "abc":
+def test_shrinking_begins_after_the_chunks_and_each_sighting_gets_what_it_needs(clock):
+    jobs = queue(clock, allowance=40)
+    for name in "ab":
         jobs.take(sighting(name))
         explain(jobs, clock, 1, **PLAYING)
     assert jobs.next_job(0, **PLAYING) is None
-    assert jobs.next_job(0, **AFTER) == TriageJob("shrink", "a", clock.now + 20)
-    clock.now += 5
+    assert jobs.next_job(0, **AFTER) == TriageJob("shrink", "a", clock.now + 30)
+    end = clock.now + 40
+    clock.now += 25
     jobs.take(shrunk(sighting("a")))
     jobs.ended(0)
-    job = jobs.next_job(0, **AFTER)
-    assert job == TriageJob("shrink", "b", clock.now + 27.5)
+    assert jobs.next_job(0, **AFTER) == TriageJob("shrink", "b", end)
+
+
+def test_what_is_unlike_those_before_it_is_shrunk_first_and_then_what_is_short(clock):
+    jobs = queue(clock, allowance=1000)
+    for name, requirement, steps in (("a", "x", 9), ("b", "x", 3), ("c", "y", 20), ("d", "x", 5)):
+        jobs.take(sighting(name, requirement=requirement, steps=steps))
+        explain(jobs, clock, 1, **PLAYING)
+    order = []
+    while (job := jobs.next_job(0, **AFTER)) is not None:
+        order.append(job.sighting)
+        jobs.take(shrunk(sighting(job.sighting)))
+        jobs.ended(0)
+    assert order == ["b", "c", "d", "a"]
 
 
 def test_no_shrinking_begins_when_the_time_is_over(clock):

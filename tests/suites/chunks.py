@@ -13,6 +13,7 @@ from conformance.findings.recorder import FindingRecorder
 from conformance.histories import Chunk
 from conformance.runner.chunk import play_chunk
 from conformance.suites.context import SuiteContext
+from conformance.suites.kept_histories import KeptHistory
 from delta_adapters.registry import EngineSpec
 
 
@@ -25,12 +26,13 @@ def play_chunks(
     arena: Path | None = None,
     work: Path | None = None,
     is_over: Callable[[list[Event]], bool] = lambda _: False,
+    kept: tuple[KeptHistory, ...] = (),
 ) -> list[Event]:
     """Play chunks and return their events, after asserting that the harness had no fault.
 
     Findings are written into `folder`, tables into `work`, by default below `folder`. If there are no
     `instrumented_engines`, the engines are instrumented in `arena` and ended afterwards. Once `is_over` holds of the
-    events, playing stops.
+    events, playing stops. `kept` are the histories of the chunks of the suite `regressions`.
     """
     events: list[Event] = []
     with ExitStack() as stack:
@@ -45,6 +47,7 @@ def play_chunks(
             events.append,
             lambda: is_over(events),
             instrumented_engines,
+            kept,
         )
         for chunk in chunks:
             if not is_over(events):

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from conformance.findings.recorder import FindingRecorder
 from conformance.histories import History
+from conformance.runner.context import open_suite_context
 from conformance.triage.hosts import CannotRun, placed
 from conformance.triage.replayer import Replayer, Setup
 from delta_adapters.reference import Reference
@@ -130,3 +132,23 @@ def test_own_specs_are_found_by_their_text():
         played = replayer.play(STALE, Setup("lockstep", ("lies@1.0",), {"lies@1.0": str(spec)}))
     (violation,) = [violation for _, violation in played.violations("lies")][:1]
     assert violation.requirement == "outcome.commits"
+
+
+def test_the_hosts_of_a_worker_are_played_on_and_stay(tmp_path: Path):
+    spec = parse_engine("reference")
+    recorder = FindingRecorder(tmp_path)
+    with open_suite_context(
+        [spec], recorder, lambda _: None, tmp_path / "work", is_over=lambda: False, start_heavy=False
+    ) as context:
+        before = context.engine_pool.get("reference")
+        assert before is not None
+        assert before.host is not None
+        supervisor = before.host.supervisor_pid
+        with Replayer.in_worker(context, tmp_path / "triage") as replayer:
+            setup = Setup("lockstep", (before.name,), {before.name: "reference"})
+            assert [replayer.play(STALE, setup).steps_played for _ in range(2)] == [4, 4]
+            with pytest.raises(CannotRun, match="delta-rs takes no part in this run"):
+                replayer.play(STALE, Setup("lockstep", ("delta-rs@1.0",), {"delta-rs@1.0": "delta-rs"}))
+        assert before.host.alive
+        assert before.host.supervisor_pid == supervisor
+    assert not list((tmp_path / "triage").rglob("table"))

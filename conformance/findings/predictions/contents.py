@@ -21,7 +21,7 @@ from conformance.findings.predictions.tables import (
 from conformance.observations.observation import Observation
 from delta_models.expressions import Column, NotEvaluable, columns_of
 from delta_models.log import paths
-from delta_models.operations import Delete, Merge, Operation, Update
+from delta_models.operations import Assignments, Delete, Merge, Operation, Update
 from delta_models.outcomes import Committed
 from delta_models.requirements import Violation
 from delta_models.schema import BINARY, STRING, TIMESTAMP, TIMESTAMP_NTZ, DataType
@@ -92,17 +92,23 @@ def year_of_the_era(observation: Observation, _: Violation) -> bool:
     return leaves_rows(observation, in_columns(places, lambda _, value: _year_of_the_era(int(str(value)))))
 
 
-def new_columns_inserted_too(observation: Observation, _: Violation) -> bool:
-    """An insert that lists its columns has filled those that the merge has just added, from the source."""
+def new_columns_filled_too(observation: Observation, _: Violation) -> bool:
+    """Clauses that list their columns have filled those that the merge has just added, from the source."""
     operation, before, rows = observation.operation, observation.before, rows_before(observation)
     if not isinstance(operation, Merge) or before is None or rows is None or not operation.schema_evolution:
         return False
+    known = {name.casefold() for name in before.schema.names}
     new = [
         (name, Column(("source", name)))
         for name in operation.source.schema.names
-        if name.casefold() not in {known.casefold() for known in before.schema.names}
+        if name.casefold() not in known
     ]
-    return new != [] and _leaves(observation, _with_more_inserted(operation, tuple(new)), rows)
+    if not new:
+        return False
+    return any(
+        _leaves(observation, _with_more_assigned(operation, tuple(new), actions), rows)
+        for actions in (("insert",), ("update",), ("insert", "update"))
+    )
 
 
 def operation_sees_empty_text(observation: Observation, _: Violation) -> bool:
@@ -233,20 +239,19 @@ def _leaves(observation: Observation, operation: Operation, rows: Iterable[Row])
     return same_rows(wrong.schema, wrong.stored(wrong.rows), found.rows)
 
 
-def _with_more_inserted(merge: Merge, new: tuple[tuple[str, Column], ...]) -> Merge:
+def _with_more_assigned(merge: Merge, new: Assignments, actions: tuple[str, ...]) -> Merge:
+    """The merge with further assignments in clauses that list theirs and meet a row of the source."""
     clauses = tuple(
-        replace(
-            clause,
-            assignments=(
-                *clause.assignments,
-                *(pair for pair in new if pair[0] not in dict(clause.assignments)),
-            ),
-        )
-        if clause.action == "insert" and not clause.everything
+        replace(clause, assignments=(*clause.assignments, *_not_in(new, clause.assignments)))
+        if clause.action in actions and not clause.everything and clause.when != "not-matched-by-source"
         else clause
         for clause in merge.clauses
     )
     return replace(merge, clauses=clauses)
+
+
+def _not_in(new: Assignments, listed: Assignments) -> Assignments:
+    return tuple(pair for pair in new if pair[0] not in dict(listed))
 
 
 def _fates(observation: Observation, row: Row) -> set[Key | None]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 from delta_models.expressions import (
     And,
@@ -40,18 +41,21 @@ class Reading:
     """One way in which versions of the optimizer and of the file skipping decide.
 
     `nulls_are_dropped`: a part that is a null is taken for true. `partitions_are_kept`: a part on partition columns is
-    left to the skipping of files, which can't compare columns, and `lists_are_decided` or not.
+    left to the skipping of files, which can't compare columns, and `lists_are_decided` or not. `null_is_kept`: a file
+    with a null in such a comparison is kept too. `repeats_are_simplified`: a column compared with itself becomes a
+    test for null.
     """
 
     nulls_are_dropped: bool
     partitions_are_kept: bool
     lists_are_decided: bool = True
+    null_is_kept: bool = True
+    repeats_are_simplified: bool = True
 
     def picks(self, where: Expression, schema: Struct, partition_by: tuple[str, ...], row: Row) -> bool:
         """Whether a row is answered."""
-        return all(
-            self._keeps(part, schema, partition_by, row) for part in _parts(_simplified(where, negated=False))
-        )
+        simplified = _simplified(where, negated=False, repeats=self.repeats_are_simplified)
+        return all(self._keeps(part, schema, partition_by, row) for part in _parts(simplified))
 
     def _keeps(self, part: Expression, schema: Struct, partition_by: tuple[str, ...], row: Row) -> bool:
         if part == UNKNOWN:
@@ -71,7 +75,8 @@ class Reading:
             case Not(operand=operand):
                 return negate(self._skipping(operand, schema, row))
             case Compare(left=Column(), right=Column()):
-                return None
+                known = self.null_is_kept or evaluate(part, schema, row) is not None
+                return None if known else False
             case In() if not self.lists_are_decided:
                 return None
         truth = evaluate(part, schema, row)
@@ -82,9 +87,9 @@ class Reading:
 
 def readings(*, nulls: bool, partitions: bool) -> Iterator[Reading]:
     """The ways to apply a filter if nulls are taken for true, and if comparisons of partition columns are not made."""
-    for lists in (True, False):
+    for lists, null_is_kept, repeats in product((True, False), repeat=3):
         for kept in (True, False) if nulls and not partitions else (partitions,):
-            yield Reading(nulls_are_dropped=nulls, partitions_are_kept=kept, lists_are_decided=lists)
+            yield Reading(nulls, kept, lists, null_is_kept, repeats)
 
 
 def _has_unknown(part: Expression) -> bool:
@@ -104,19 +109,19 @@ def _parts(expression: Expression) -> tuple[Expression, ...]:
     return (expression,)
 
 
-def _simplified(expression: Expression, *, negated: bool) -> Expression:
+def _simplified(expression: Expression, *, negated: bool, repeats: bool) -> Expression:
     """What the optimizer makes of a predicate: negations moved inwards, comparisons with null become null."""
     match expression:
         case Not(operand=operand):
-            return _simplified(operand, negated=not negated)
+            return _simplified(operand, negated=not negated, repeats=repeats)
         case And(operands=operands) | Or(operands=operands):
-            parts = tuple(_simplified(operand, negated=negated) for operand in operands)
+            parts = tuple(_simplified(operand, negated=negated, repeats=repeats) for operand in operands)
             return _joined(parts, every=isinstance(expression, And) is not negated)
         case Between(operand=operand, low=low, high=high):
             both = And((Compare(">=", operand, low), Compare("<=", operand, high)))
-            return _simplified(both, negated=negated)
+            return _simplified(both, negated=negated, repeats=repeats)
         case Compare(op=op, left=left, right=right) if op != "<=>":
-            return _comparison(OPPOSITE[op] if negated else op, left, right)
+            return _comparison(OPPOSITE[op] if negated else op, left, right, repeats=repeats)
         case In(operand=operand, options=options) if any(map(_is_null, options)):
             others = tuple(option for option in options if not _is_null(option))
             part = In(operand, others)
@@ -133,12 +138,12 @@ def _simplified(expression: Expression, *, negated: bool) -> Expression:
     return Not(expression) if negated else expression
 
 
-def _comparison(op: str, left: Expression, right: Expression) -> Expression:
+def _comparison(op: str, left: Expression, right: Expression, *, repeats: bool) -> Expression:
     if _is_null(left) or _is_null(right):
         return UNKNOWN
-    if left == right and isinstance(left, Column) and op in {"=", "<=", ">="}:
-        return Or((IsNotNull(left), UNKNOWN))
-    if left == right and isinstance(left, Column):
+    if repeats and left == right and isinstance(left, Column):
+        if op in {"=", "<=", ">="}:
+            return Or((IsNotNull(left), UNKNOWN))
         return And((IsNull(left), UNKNOWN))
     return Compare(op, left, right)
 

@@ -6,7 +6,15 @@ from collections import Counter
 from pathlib import Path
 
 from conformance.reporting.claims import VERDICTS
-from conformance.reporting.finding_groups import KNOWN, finding_groups, in_order, length, says, weight
+from conformance.reporting.finding_groups import (
+    KNOWN,
+    clusters,
+    finding_groups,
+    in_order,
+    length,
+    says,
+    weight,
+)
 from conformance.reporting.results import FindingResult, Results
 from conformance.reporting.text import here, one_line, plural, replay_command, seconds, shrink_command
 
@@ -61,8 +69,9 @@ def _finding_lines(results: Results) -> list[str]:
     for group in finding_groups(results.findings):
         if group.kind.serious:
             lines += ["", f"{group.title}:"]
-            for finding in group.findings:
+            for finding, others in clusters(group):
                 lines += _finding(finding)
+                lines += [f"    and {others} more that break it, in the report"] if others else []
         elif group.kind is KNOWN:
             lines += ["", f"{group.title} seen; `conformance explain CAUSE` tells each:"]
             lines += [_known(finding) for finding in group.findings]

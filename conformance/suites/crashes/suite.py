@@ -52,9 +52,7 @@ class GeneratedCrashes(GeneratedHistories):
         writers = _writers_of(self.context, self.chunk, history)
         for number, (instrumented_engine, readers) in enumerate(writers):
             engine = instrumented_engine.engine
-            reason = engine.capabilities.covers_table(
-                shape.schema, shape.partition_by, dict(shape.properties)
-            )
+            reason = self.why_not_asked(engine, shape)
             if reason is None:
                 self._open = _table_session(
                     folder / f"{number}" / "table", instrumented_engine, readers, self.chunk, tag

@@ -36,14 +36,18 @@ class GeneratedRaces(GeneratedHistories):
         self._shrinker = FindingShrinker(context, work / "again", wait=lambda: None)
         self._open: RaceTableSession | None = None  # the table that the engines have open
 
+    @property
+    def writers(self) -> int:
+        """How many writers a table has, if there are engines enough."""
+        return WRITERS
+
     def tables_of(self, history: int, shape: TableShape, folder: Path, tag: str) -> Iterator[TableSession]:
         """A table for each group of writers."""
         self._groups, self._open = {}, None
         level = dict(shape.properties).get("delta.isolationLevel", SERIALIZABLE)
-        table = (shape.schema, shape.partition_by, dict(shape.properties))
-        groups = writer_groups_of(self.context, self.chunk, history, level, WRITERS)
+        groups = writer_groups_of(self.context, self.chunk, history, level, self.writers)
         for number, group in enumerate(groups):
-            reasons = (player.engine.capabilities.covers_table(*table) for player in group.players)
+            reasons = (self.why_not_asked(player.engine, shape) for player in group.players)
             reason = next(filter(None, reasons), None)
             if reason is not None:
                 self.context.note(f"{group.name}: {reason}: not asked in such histories")

@@ -33,6 +33,7 @@ from conformance.observations.observation import Observation, RaceObservation
 from conformance.suites.races.attribution import attribute_violations, commit_authors
 from delta_adapters.contract import Query
 from delta_adapters.host_client import ReadReply, Reply
+from delta_adapters.host_errors import HostError
 from delta_models.concurrency import (
     WRITE_SERIALIZABLE,
     CompletedOperation,
@@ -51,6 +52,7 @@ from delta_models.values import Rows
 GUARANTEE = "commits-of-several-processes-on-local-files"
 SERIALIZES = "serializable"
 SEVERAL, IN_TURN = "several", "several-in-turn"
+MOST_BARREN_RESTARTS = 3  # then an engine stays dead, and cannot open a table
 LEFT = "the schedule leaves"  # in the problem of a writer that had more to do than alone
 
 Answer = Reply | ReadReply
@@ -156,13 +158,15 @@ class RaceTableSession(TableSession):
             mine.count(theirs.seconds, theirs.operations)
 
     def gates(self, place: int, operation: Operation) -> int:
-        """Through how many gates an operation goes when nothing is in its way."""
+        """Through how many gates an operation goes when nothing is in its way. Raises HostError if the engine fails."""
         tracker = GateTracker(closed=self._closed(place))
         instrumented_process = self._instrumented_processes[place]
         instrumented_process.watch(self.folder)
         instrumented_process.begin(gate=lambda event: tracker(event) and False)
-        self._send(place, operation)()
-        instrumented_process.end()
+        try:
+            self._send(place, operation)()
+        finally:
+            instrumented_process.end()
         return len(tracker.passed)
 
     def submit(self, step: Step) -> PendingStep:
@@ -222,8 +226,11 @@ class RaceTableSession(TableSession):
     def _open_anew(self) -> tuple[EngineSession, HostFailure] | None:
         """Have every engine open the table, cold; returns the first that can't, with its failure."""
         for engine_session in self.slots:
-            if not engine_session.host.alive:
-                engine_session.host.restart().ready()
+            if not engine_session.host.alive and engine_session.host.barren_restarts < MOST_BARREN_RESTARTS:
+                try:
+                    engine_session.host.restart().ready()
+                except HostError as error:
+                    return engine_session, engine_session.lose(error)
                 engine_session.rejoin()
         pending = [engine_session.submit_open(self.folder) for engine_session in self.slots]
         failures = [

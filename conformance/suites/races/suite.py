@@ -27,6 +27,7 @@ from conformance.suites.races.scenarios import BEFORE, PAIRS, RaceScenario
 from conformance.suites.races.session import RaceTableSession
 from conformance.suites.races.shrinking import FindingShrinker
 from conformance.suites.races.writer_groups import WriterGroup, writer_groups_of
+from delta_adapters.host_errors import HostError
 from delta_models.operations import Interleave, Operation
 from delta_models.requirements import races
 
@@ -125,10 +126,12 @@ class RaceScenarios:
         if not original.plays:
             return
         operations = (scenario.first, scenario.second)
-        gates = [
-            self._gates(history_recorder, original, place, operation)
-            for place, operation in enumerate(operations)
-        ]
+        gates = []
+        for place, operation in enumerate(operations):
+            passed = self._gates(history_recorder, original, place, operation)
+            if passed is None:
+                return
+            gates.append(passed)
         orders = list(_all_schedules(*gates))
         if not self._every:
             orders = self._choices.some(orders, self._chunk.steps)
@@ -194,15 +197,26 @@ class RaceScenarios:
         original: RaceTableSession,
         place: int,
         operation: Operation,
-    ) -> int:
-        """Through how many gates an operation goes alone: found once for all pairs, which begin from the same table."""
+    ) -> int | None:
+        """Through how many gates an operation goes alone: found once for all pairs, which begin from the same table.
+
+        It is None if the engine fails, which is recorded.
+        """
         known = self._context.instrumented_engines.gates
         key = (original.slots[place].engine, original.processes, operation)
         if key not in known:
             self._wait()
             alone = self._copy_of(original, "")
-            history_recorder.take(alone, alone.open_all())
-            known[key] = alone.gates(place, operation)
+            opened = alone.open_all()
+            history_recorder.take(alone, opened)
+            if opened:
+                return None
+            writer = alone.slots[place]
+            try:
+                known[key] = alone.gates(place, operation)
+            except HostError as error:
+                history_recorder.take(alone, [alone.judge_failure(writer, writer.lose(error), operation)])
+                return None
             original.count(alone)
         return known[key]
 
