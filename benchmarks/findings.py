@@ -42,7 +42,7 @@ from tests.triage.in_process import finding_of
 
 PLANTED = Path(__file__).with_name("planted.py")
 EACH = 10  # findings of a suite
-CHUNKS = {"lockstep": 4, "shared": 3, "crashes": 5}
+CHUNKS = {"lockstep": 10, "shared": 4, "crashes": 5}
 SEED = 7
 LONG, EARLIEST = 40, 30
 SECONDS = 30.0

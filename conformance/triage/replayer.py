@@ -10,6 +10,7 @@ replayer's own, started when first needed, or those of a worker (`Replayer.in_wo
 from __future__ import annotations
 
 import tempfile
+import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -153,6 +154,15 @@ class Replayer:
         """A running engine, outside of any play. Raises CannotRun."""
         return self._hosts.engine(spec)
 
+    def start(self, setup: Setup) -> None:
+        """Start the engines of a setup, so that no play waits for them. Raises CannotRun."""
+        specs = [setup.spec_of(engine) for engine in setup.engines]
+        if setup.suite in {CRASHES, RACES}:
+            self._hosts.instrumented(specs)
+            return
+        for spec in specs:
+            self._hosts.engine(spec)
+
     def play(
         self,
         history: History,
@@ -160,11 +170,13 @@ class Replayer:
         *,
         until: Until | None = None,
         extra_reads: bool | None = None,
+        deadline: float | None = None,
     ) -> Playthrough:
         """Play a history at a fresh table, up to the step that gives the violation that `until` waits for.
 
         The reads that a run adds to the steps are made again, unless the history says that its reads are all steps, or
-        `extra_reads` says otherwise. Raises CannotRun if an engine can't take part.
+        `extra_reads` says otherwise. After the `deadline`, by the monotonic clock, no further step is begun.
+        Raises CannotRun if an engine can't take part.
         """
         self._plays += 1
         tables = self._work / "tables"
@@ -176,7 +188,8 @@ class Replayer:
             results += table_session.open_all()
             self._count_dead_starts(table_session, results)
             for step in history.steps:
-                if not table_session.plays or _reached(results, until):
+                late = deadline is not None and time.monotonic() >= deadline
+                if late or not table_session.plays or _reached(results, until):
                     break
                 results += table_session.execute(step)
                 played += 1

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -26,8 +26,9 @@ from conformance.histories import History
 from conformance.triage.canonical import principal
 from conformance.triage.differences import DifferenceClass, class_of
 from conformance.triage.explicit_reads import explicit_forms
-from conformance.triage.model_play import ModelPlay, play_on_model
+from conformance.triage.model_play import play_on_model
 from conformance.triage.reductions import REDUCTIONS, Reduction
+from conformance.triage.reductions.steps import short_pasts
 from conformance.triage.replayer import CRASHES, RACES, Playthrough, Setup, Until
 from conformance.triage.shrink_state import ShrinkState, digest_of
 from delta_adapters.engine_id import EngineId
@@ -36,6 +37,8 @@ from delta_models.requirements import Violation
 PAUSE = 2.0  # seconds after which the state is written again, if nothing smaller was found
 CONFIRMATIONS = 3
 RECENT = 3
+OVERTIME, FIRST_OVERTIME = 2.0, 10.0  # seconds beyond the deadline after which a play is cut off
+SHORT = 4  # candidates with a short past that are tried before the whole history is played again
 
 Unwanted = Callable[[StepResult, Violation, History], bool]
 
@@ -43,7 +46,9 @@ Unwanted = Callable[[StepResult, Violation, History], bool]
 class Player(Protocol):
     """Plays histories; a `Replayer` does."""
 
-    def play(self, history: History, setup: Setup, *, until: Until | None = None) -> Playthrough:
+    def play(
+        self, history: History, setup: Setup, *, until: Until | None = None, deadline: float | None = None
+    ) -> Playthrough:
         """Play a history up to the violation that `until` waits for."""
 
 
@@ -136,7 +141,7 @@ class Shrinker:
         self._why = ""
         self._written = 0.0
         self._lately: deque[float] = deque(maxlen=RECENT)  # the seconds of the last plays
-        self._original: ModelPlay | None = None
+        self._original = play_on_model(finding.history.steps[: finding.step + 1])
         if self._state.history is not None:
             self._best.append(
                 _Shown(self._state.history, self._state.step, self._state.detail, self._state.requirements)
@@ -149,7 +154,6 @@ class Shrinker:
         try:
             if not self._best and not self._reproduce():
                 return
-            self._original = play_on_model(self._best[0].history.steps)
             while self._round():
                 pass
             self._confirm()
@@ -186,17 +190,32 @@ class Shrinker:
         ]
         found.sort(key=lambda pair: not self._is_the_violation(*pair))
         if not found:
+            if playthrough.steps_played <= finding.step and time.monotonic() >= self._deadline:
+                raise _TimeOver
             self._why = _what_happened(playthrough)
             return False
         step_result, violation = found[0]
         self._target = self._state.difference = class_of(step_result, violation)
-        self._best.append(self._shown(finding.history, playthrough, step_result, violation))
-        for candidate in explicit_forms(self._best[-1].history, step_result, violation, playthrough):
-            if self._try(candidate) is not None:
-                break
+        shown = self._shown(finding.history, playthrough, step_result, violation)
+        if finding.suite in {CRASHES, RACES}:  # no reads are added there
+            shown = replace(shown, history=replace(shown.history, explicit_reads=True))
+        self._best.append(shown)
+        self._make_reads_steps(list(explicit_forms(shown.history, step_result, violation, playthrough)))
         # Not before: a call that goes on from here makes no reads steps any more.
         self._remember(self._best[-1])
         return True
+
+    def _make_reads_steps(self, forms: Sequence[History]) -> None:
+        """Take the first form of the history that fails; a form with a short past is played long before a whole one."""
+        for form in forms:
+            candidates = short_pasts(form)
+            for _ in range(SHORT):
+                short = next(candidates, None)
+                if short is not None and self._try(short) is not None:
+                    return
+        for form in forms:
+            if self._try(form) is not None:
+                return
 
     def _is_the_violation(self, step_result: StepResult, violation: Violation) -> bool:
         return key_of(step_result.observation, violation) == self._finding.key
@@ -261,7 +280,12 @@ class Shrinker:
         if self._state.tries and began + max(self._lately, default=0.0) / 2 >= self._deadline:
             raise _TimeOver
         self._state.tries += 1
-        playthrough = self._replayer.play(history, Setup.of(self._finding, history), until=until)
+        playthrough = self._replayer.play(
+            history,
+            Setup.of(self._finding, history),
+            until=until,
+            deadline=self._deadline + (OVERTIME if self._best else FIRST_OVERTIME),
+        )
         self._lately.append(time.monotonic() - began)
         steps = len(self._best[-1].history.steps) if self._best else len(history.steps)
         self._on_progress(Progress(steps, self._state.tries, max(0.0, self._deadline - time.monotonic())))
@@ -322,7 +346,7 @@ class Shrinker:
 
 def _what_happened(playthrough: Playthrough) -> str:
     if playthrough.error is not None:
-        return f"the harness failed: {playthrough.error.strip().splitlines()[-1]}"
+        return f"it can't be played again, the harness failed: {playthrough.error.strip().splitlines()[-1]}"
     if playthrough.failures:
         return f"its schedule could not be followed: {playthrough.failures[0]}"
-    return f"its {playthrough.steps_played} steps hold"
+    return f"it does not show again, its {playthrough.steps_played} steps hold"

@@ -17,7 +17,7 @@ from conformance.findings.recorder import parts_of
 from conformance.findings.storage import MINIMAL, Finding, load_finding, update_finding
 from conformance.histories import History
 from conformance.triage.canonical import fingerprint_of
-from conformance.triage.replayer import Replayer
+from conformance.triage.replayer import Replayer, Setup
 from conformance.triage.shrink import Progress, Shrinker, Shrunk, Unwanted
 from delta_adapters.deviations import all_causes
 from delta_models.requirements import Violation
@@ -44,7 +44,7 @@ class ShrinkResult:
         finding, shrunk = self.finding, self.shrunk
         name = f"{finding.fingerprint} ({finding.engine}, {finding.key.requirement})"
         if not shrunk.reproduced:
-            return f"{name} does not show again: {shrunk.why}"
+            return f"{name} was not shrunk: {shrunk.why}"
         before, after = _steps(len(finding.history.steps)), _steps(len(shrunk.history.steps))
         tries = f"{shrunk.steps_tried} {'try' if shrunk.steps_tried == 1 else 'tries'}"
         line = f"{name}: {before} -> {after}, {tries}, {self.seconds:.0f} s: {self.minimal}"
@@ -68,7 +68,8 @@ def shrink_finding(
     """
     finding = load_finding(folder)
     folder = folder if folder.is_dir() else folder.parent
-    began = time.monotonic()
+    replayer.start(Setup.of(finding))
+    began = time.monotonic()  # a JVM may take longer to start than all plays
     shrinker = Shrinker(
         finding,
         replayer,

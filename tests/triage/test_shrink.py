@@ -196,7 +196,7 @@ def test_what_does_not_show_again_is_said_and_the_original_stays():
         result = shrunk(finding, replayer)
     assert not result.reproduced
     assert result.history == finding.history
-    assert result.why == "its 11 steps hold"
+    assert result.why == "it does not show again, its 11 steps hold"
 
 
 def test_a_shrinker_that_was_stopped_goes_on_from_its_state(tmp_path: Path):
