@@ -30,7 +30,8 @@ Usage: conformance doctor [--smoke] [--causes] [--deviations DIR] [--format NAME
 Says what is missing on this machine, and the line that mends it.
 
   --smoke            also start each engine and drive it through a few steps
-  --causes           also play the minimal history of each known cause, and say which fail no more
+  --causes           also play the minimal history of each known cause, and say which fail
+                     no more
   --deviations DIR   the same with causes of your own
   --format NAME      text (default) or json
 

@@ -285,7 +285,8 @@ class FindingTriaged:
     did not show again) or unexplained. `requirement` is the weightiest of `requirements`: all that the minimal history
     violates. The finding is kept in `folder`. Its history has `steps` steps, the minimal one `minimal_steps`.
     `shrunk` says that it can't be made smaller; if it is false, `conformance shrink` goes on. `why` says what triage
-    tried, and `summary` what the cause is, in a sentence. `reproduced` is None if nobody played the history again.
+    tried, and `summary` what the cause is, in a sentence. The job took `seconds`. `reproduced` is None if nobody played
+    the history again.
     """
 
     sighting: str
@@ -305,6 +306,7 @@ class FindingTriaged:
     shrunk: bool = False
     why: str = ""
     summary: str = ""
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

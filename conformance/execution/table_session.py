@@ -391,8 +391,8 @@ class PendingOperation:
         reply = self.answer.collect()
         if isinstance(reply, HostFailure):
             return [table.judge_failure(self.engine_session, reply, operation, self.performed_by)], None
-        expectation = table.expect_of(self.engine_session, operation)
         answers = submit_query_to_all(table.readers, Read(), table.log.snapshot)
+        expectation = table.expect_of(self.engine_session, operation)
         return [], PendingOutcome(self, reply.outcome, expectation, answers)
 
 

@@ -43,7 +43,7 @@ def readme_of(finding: Finding, scripts: Sequence[str]) -> str:
             "",
         ]
     lines += [
-        f"    conformance replay findings/{finding.fingerprint}",
+        f"    conformance replay {finding.folder}",
         "",
         "`issue.md` is a text for the engine's issue tracker.",
         *_origin(finding),

@@ -12,7 +12,7 @@ from conformance.findings.candidates import candidate_causes
 from conformance.findings.fingerprint import key_of, sighting_id
 from conformance.findings.readme import readme_of
 from conformance.findings.scripts import issue_for, scripts_for
-from conformance.findings.storage import Finding, write_finding
+from conformance.findings.storage import SIGHTINGS, Finding, write_finding
 from conformance.findings.text import operation_text, timeline_lines
 from conformance.histories import History
 from conformance.observations.observation import Observation
@@ -21,8 +21,6 @@ from delta_adapters.engine_id import EngineId
 from delta_adapters.registry import KNOWN
 from delta_models.operations import Interleave
 from delta_models.requirements import BY_ID, Violation
-
-SIGHTINGS = "sightings"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from delta_models.operations import Read
 FORMAT = 2
 BEFORE_TRIAGE = 1
 MINIMAL = "minimal.json"
+FINDINGS, SIGHTINGS = "findings", "sightings"
 STATES = ("new", "known", "unexplained", "unstable")
 MOST_FILES = 400
 MOST_BYTES = 4_000_000
@@ -116,6 +117,11 @@ class Finding:
         """Take the key's fingerprint if none is given."""
         if not self.fingerprint:
             object.__setattr__(self, "fingerprint", self.key.fingerprint)
+
+    @property
+    def folder(self) -> str:
+        """Where a run keeps it, below its own folder. What has no name but its sighting's stays where that is."""
+        return f"{SIGHTINGS if self.fingerprint == self.sighting else FINDINGS}/{self.fingerprint}"
 
     @property
     def suite(self) -> str:

@@ -55,8 +55,8 @@ class SuitePlan:
 class Profile:
     """How much of each suite a run plays, and the core that it is judged by.
 
-    `seed` is that of runs that are given none; without it each run draws a seed of its own. `shrinking` is the
-    time in seconds that a run without a budget has for making its findings small.
+    `seed` is that of runs that are given none; without it each run draws a seed of its own. `shrinking` is the time in
+    seconds that a run without a budget has for making its findings small.
     """
 
     name: str

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from conformance.events.types import FindingTriaged, HarnessFault, Triaging
@@ -40,8 +42,9 @@ class TriageJobs:
         return self._do(sighting, lambda: self._triage.shrink(sighting, deadline, shrunk_to))
 
     def _do(self, sighting: str, job: Callable[[], FindingTriaged]) -> FindingTriaged | None:
+        began = time.monotonic()
         try:
-            event = job()
+            event = replace(job(), seconds=round(time.monotonic() - began, 3))
         except (FindingError, OSError):
             raise  # the run's folder fails, so going on is useless
         except Exception as error:  # noqa: BLE001 - whatever it is, it says nothing of the engines

@@ -15,8 +15,8 @@ from conformance.events.types import FindingTriaged
 from conformance.execution.step_result import StepResult
 from conformance.findings.candidates import candidate_causes
 from conformance.findings.fingerprint import key_of
-from conformance.findings.recorder import SIGHTINGS, keep_finding
-from conformance.findings.storage import Finding, load_finding, update_finding
+from conformance.findings.recorder import keep_finding
+from conformance.findings.storage import FINDINGS, SIGHTINGS, Finding, load_finding, update_finding
 from conformance.histories import History
 from conformance.triage.canonical import cause_fingerprint, fingerprint_of
 from conformance.triage.counterfactuals import needs_counterfactual
@@ -30,7 +30,6 @@ from conformance.triage.shrink_command import STATE
 from delta_adapters.deviations import Cause
 from delta_models.requirements import BY_ID, Violation
 
-FINDINGS = "findings"
 PLAYS_OF_A_RACE = 3  # what hangs on the order of processes may need more than one play to show again
 
 
@@ -214,7 +213,6 @@ class Triage:
     def _report(
         self, finding: Finding, why: str, *, shrunk: bool = False, summary: str = ""
     ) -> FindingTriaged:
-        root = SIGHTINGS if finding.fingerprint == finding.sighting else FINDINGS
         minimal = finding.minimal
         return FindingTriaged(
             sighting=finding.sighting,
@@ -224,7 +222,7 @@ class Triage:
             requirement=finding.key.requirement,
             strength=finding.strength,
             detail=finding.minimal_detail or finding.detail,
-            folder=f"{root}/{finding.fingerprint}",
+            folder=finding.folder,
             cause=finding.cause,
             requirements=finding.requirements,
             steps=len(finding.history.steps),

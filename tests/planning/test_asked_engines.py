@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from conformance.options import RunOptions
+from conformance.planning.asked_engines import with_asked_engines
 from conformance.planning.plan import plan_run
+from delta_adapters.registry import parse_engine
 
 
 def plan(*engines: str, **options):
@@ -28,8 +31,9 @@ def test_a_run_with_the_default_engines_plays_what_the_profile_says():
     assert heavy(plan(), "crashes") == heavy(plan(), "races") == 0
 
 
-def test_engines_without_a_jvm_change_no_plan():
-    assert plan("delta-rs").chunks == plan().chunks
+def test_engines_without_a_jvm_change_no_chunk():
+    chunks = plan("delta-rs").chunks
+    assert with_asked_engines(chunks, [parse_engine("delta-rs"), parse_engine("reference")]) == chunks
 
 
 def test_a_suite_with_histories_for_a_jvm_keeps_them():
@@ -38,7 +42,7 @@ def test_a_suite_with_histories_for_a_jvm_keeps_them():
 
 
 def test_the_seeds_and_the_numbers_of_the_chunks_stay():
-    named, default = plan("pyspark"), plan()
-    assert [(chunk.name, chunk.seed) for chunk in named.chunks] == [
-        (chunk.name, chunk.seed) for chunk in default.chunks
-    ]
+    chunks = plan().chunks
+    changed = with_asked_engines(chunks, [parse_engine("pyspark")])
+    assert changed != chunks
+    assert [replace(chunk, heavy=()) for chunk in changed] == [replace(chunk, heavy=()) for chunk in chunks]

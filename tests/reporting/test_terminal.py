@@ -21,6 +21,7 @@ from conformance.events.types import (
     Note,
     PlannedSuite,
     Progress,
+    Triaging,
 )
 from conformance.reporting.terminal.final_summary import closing_lines
 from conformance.reporting.terminal.json_lines import JsonLines
@@ -28,7 +29,17 @@ from conformance.reporting.terminal.plain import PlainTerminal
 from conformance.reporting.terminal.pretty import PrettyTerminal
 from conformance.reporting.terminal.progress import Progress as HowFar
 from delta_models.requirements import BY_ID
-from tests.reporting.samples import FINDING, HEADER, ONE_OF_EACH, results_of, small_run
+from tests.reporting.samples import (
+    FINDING,
+    HEADER,
+    ONE_OF_EACH,
+    SIGHTING,
+    explained,
+    results_of,
+    shrunk,
+    small_run,
+    triaged,
+)
 
 
 class Clock:
@@ -193,3 +204,43 @@ VIOLATED: a requirement does not hold (exit 1)
 
 Report: out/run 1/report.html"""
     )
+
+
+def test_a_sighting_is_shown_when_triage_knows_what_it_is():
+    out, clock = io.StringIO(), Clock()
+    terminal = PlainTerminal(out, clock=clock)
+    other, third = replace(SIGHTING, fingerprint="00000002"), replace(SIGHTING, fingerprint="00000003")
+    for event in (
+        SIGHTING, other, third, SIGHTING,
+        Triaging("explain", "9f3c21aa", 1, 3),
+        explained(), explained(other), triaged("unexplained", third),
+        Triaging("shrink", "00000003", 3, 3, 7, 7), Triaging("shrink", "00000003", steps=7, left=4),
+        shrunk(third), shrunk(SIGHTING),
+    ):  # fmt: skip
+        terminal(event)
+    assert out.getvalue().splitlines() == [
+        "known cause a-cause: delta-rs@1.6.6 log.remove-names-live-file: Removes are repeated.",
+        f"finding 00000003 (unexplained must): delta-rs@1.6.6 log.remove-names-live-file: {FINDING.detail}",
+        "shrinking 00000003: 7 steps",
+        f"finding ab12cd34 (new must, 3 steps): delta-rs@1.6.6 log.remove-names-live-file: {FINDING.detail}",
+        "9f3c21aa is finding ab12cd34 too",
+    ]
+
+
+def test_the_progress_says_what_triage_does_and_what_waits_for_it():
+    progress = HowFar(Clock())
+    other = replace(SIGHTING, fingerprint="00000002")
+    for event in (SIGHTING, other, Triaging("explain", "9f3c21aa", 1, 2)):
+        progress(event)
+    assert (progress.fresh, progress.known, progress.waiting, progress.doing) == (
+        0,
+        0,
+        2,
+        "explaining 1 of 2",
+    )
+    progress(explained())
+    assert (progress.fresh, progress.known, progress.waiting, progress.doing) == (0, 1, 1, "")
+    progress(triaged("unexplained", other))
+    progress(Triaging("shrink", "00000002", steps=18, left=4))
+    assert (progress.fresh, progress.waiting) == (1, 0)
+    assert progress.doing == "shrinking 00000002: 18 -> 4 steps"

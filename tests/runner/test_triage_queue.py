@@ -223,3 +223,35 @@ def test_the_terminal_learns_how_far_it_is(clock):
     assert job is not None
     progress = jobs.progress(job)
     assert (progress.doing, progress.number, progress.total) == ("explain", 2, 3)
+
+
+def test_a_cause_that_was_shown_on_a_jvm_counts_for_sightings_that_are_alike(clock):
+    jobs = queue(clock)
+    for name, changes in (
+        ("a", {}), ("b", {}), ("light", {"dear": False}), ("other-rule", {"requirement": "log.loads"}),
+        ("other-cause", {"candidates": ("x",)}), ("other-engine", {"engine": "delta-spark@4.3.0"}),
+    ):  # fmt: skip
+        jobs.take(sighting(name, **({"dear": True} | changes)))
+    assert list(jobs.settle_alike()) == []
+    jobs.take(explained(sighting("a")))
+    (event,) = jobs.settle_alike()
+    assert (event.sighting, event.cause, event.state, event.reproduced) == ("b", "a-cause", "known", None)
+    assert "like sighting a" in event.why
+    assert list(jobs.settle_alike()) == []
+
+
+def test_at_the_end_of_a_run_what_waits_is_known_if_it_is_like_what_a_cause_explained(clock):
+    jobs = queue(clock)
+    for name in ("a", "b"):
+        jobs.take(sighting(name))
+    jobs.take(sighting("unlike", candidates=()))
+    jobs.take(explained(sighting("a")))
+    assert [event.sighting for event in jobs.settle_alike(light=True)] == ["b"]
+
+
+def test_nothing_is_like_a_sighting_that_no_cause_explained(clock):
+    jobs = queue(clock)
+    for name in ("a", "b"):
+        jobs.take(sighting(name, dear=True))
+    jobs.take(triaged("unexplained", sighting("a", dear=True)))
+    assert list(jobs.settle_alike(light=True)) == []

@@ -147,6 +147,19 @@ def only_raw_characters(observation: Observation, violation: Violation) -> bool:
     )
 
 
+def raw_replacement_characters(observation: Observation, violation: Violation) -> bool:
+    """The only characters beyond ASCII in the paths are those that replace bytes which are no UTF-8."""
+    written = {
+        add.path
+        for commit in observation.commits
+        if commit.name == violation.where
+        for add in commit.adds
+        if not add.path.isascii()
+    }
+    foreign = {character for path in written for character in path if not character.isascii()}
+    return foreign == {"\N{REPLACEMENT CHARACTER}"} and only_raw_characters(observation, violation)
+
+
 def parsed_stats_beside_json(observation: Observation, _: Violation) -> bool:
     """Nobody has set whether statistics are to be parsed; the table is of a writer version that heeds it."""
     state = observation.after

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -27,6 +29,7 @@ from delta_models.requirements import Violation
 from delta_models.schema import BINARY, STRING, TIMESTAMP, TIMESTAMP_NTZ, DataType
 from delta_models.values import Key, Row, bag, row_key
 
+SAID_AND_HELD = re.compile(r": the log says (?P<said>.*), the file (?P<held>.*)$", re.DOTALL)
 NAME_OF_NULL = "__HIVE_DEFAULT_PARTITION__"
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 YEAR_1 = datetime(1, 1, 1, tzinfo=UTC)
@@ -90,6 +93,25 @@ def year_of_the_era(observation: Observation, _: Violation) -> bool:
         *_partition_columns(observation, TIMESTAMP_NTZ),
     ]
     return leaves_rows(observation, in_columns(places, lambda _, value: _year_of_the_era(int(str(value)))))
+
+
+def log_says_null_for_its_name(_: Observation, violation: Violation) -> bool:
+    """The log has null where the file has Hive's name of null."""
+    return _said_and_held(violation) == (None, NAME_OF_NULL)
+
+
+def log_says_the_year_of_the_era(_: Observation, violation: Violation) -> bool:
+    """The log has the moment of the year of the era where the file has one before the year 1."""
+    said, held = _said_and_held(violation)
+    return isinstance(held, int) and said != held and said == _year_of_the_era(held)
+
+
+def log_says_replacement_characters(_: Observation, violation: Violation) -> bool:
+    """The log has replaced bytes where the file has bytes that are no UTF-8."""
+    said, held = _said_and_held(violation)
+    if not isinstance(said, bytes) or not isinstance(held, bytes):
+        return False
+    return said != held and _squeezed(said) == _squeezed(_replaced(held))
 
 
 def new_columns_filled_too(observation: Observation, _: Violation) -> bool:
@@ -219,6 +241,14 @@ def not_null_beside_old_rows(observation: Observation, _: Violation) -> bool:
     if found.schema.names != (*before.schema.names, added.name):
         return False
     return same_rows(found.schema, [(*row, None) for row in rows], found.rows)
+
+
+def _said_and_held(violation: Violation) -> tuple[object, object]:
+    """The partition value that the log says, and the one that the file holds."""
+    told = SAID_AND_HELD.search(violation.detail)
+    if told is None:
+        return None, None
+    return ast.literal_eval(told["said"]), ast.literal_eval(told["held"])
 
 
 def _partition_columns(observation: Observation, data_type: DataType) -> list[int]:

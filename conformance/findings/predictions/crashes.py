@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from conformance.observations.observation import Observation
 from conformance.observations.recovery_state import AFTER, TWICE
+from delta_models.log import Commit
 from delta_models.operations import LoseReplyAt
 from delta_models.outcomes import Committed, NoChange, Rejected
 from delta_models.requirements import Violation
@@ -15,10 +18,12 @@ CONFLICTS_WITH_ITSELF = (
 
 
 def committed_once_more(observation: Observation, _: Violation) -> bool:
-    """The operation is reported as done, and two commits have done it."""
+    """The operation is reported as done, with one commit too many, which does what the one before it has done."""
+    fewest, most = observation.expectation.ordinary.commits
     return (
         _was_found_taken(observation, TWICE)
-        and len(observation.commits) == 2 * _ordinary_commits(observation)
+        and max(fewest, 1) < len(observation.commits) <= most + 1
+        and sum(_does_the_same(*pair) for pair in pairwise(observation.commits)) == 1
         and isinstance(observation.outcome, Committed | NoChange)
     )
 
@@ -56,5 +61,14 @@ def _was_found_taken(observation: Observation, state: str | None) -> bool:
     return state is None or (context.found is not None and context.found.state == state)
 
 
-def _ordinary_commits(observation: Observation) -> int:
-    return max(1, observation.expectation.ordinary.commits[0])
+def _does_the_same(commit: Commit, other: Commit) -> bool:
+    """Whether two commits add and remove the same files, in the name of the same operation."""
+    return (
+        _operation_of(commit) == _operation_of(other)
+        and {add.path for add in commit.adds} == {add.path for add in other.adds}
+        and {remove.key for remove in commit.removes} == {remove.key for remove in other.removes}
+    )
+
+
+def _operation_of(commit: Commit) -> object:
+    return commit.info.values.get("operation") if commit.info is not None else None

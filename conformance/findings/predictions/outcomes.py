@@ -171,7 +171,7 @@ def delete_wants_delta_sources(observation: Observation, _: Violation) -> bool:
 
 
 def nul_in_a_folder_name(observation: Observation, _: Violation) -> bool:
-    """A write of a partition text with a NUL breaks off, and nothing is committed."""
+    """A write of a partition text with a NUL breaks off at the folder, and nothing is committed."""
     rows = getattr(observation.operation, "rows", None)
     table = observation.before
     if rows is None or table is None or not is_unchanged(observation):
@@ -182,7 +182,8 @@ def nul_in_a_folder_name(observation: Observation, _: Violation) -> bool:
         if field.type == STRING and field.name in table.partition_by
         for row in rows.rows
     ]
-    return any("\0" in text for text in texts if text) and isinstance(observation.outcome, Rejected | Unknown)
+    held = any("\0" in text for text in texts if text)
+    return held and "Mkdirs failed to create" in message_of(observation.outcome)
 
 
 def state_not_empty(observation: Observation, violation: Violation) -> bool:
