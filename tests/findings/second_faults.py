@@ -18,12 +18,13 @@ import pyarrow.parquet as pq
 
 from delta_adapters.contract import Answer, Query
 from delta_adapters.delta_rs import DeltaRs
-from delta_models.expressions import Column, Compare, Literal
+from delta_models.expressions import And, Column, Compare, Literal
 from delta_models.operations import (
     AddConstraint,
     Append,
     CompactLog,
     Delete,
+    Merge,
     Operation,
     Optimize,
     Overwrite,
@@ -217,6 +218,38 @@ class RecordsAnotherImage(Tampered):
             ids = pa.array([9] * len(table), table.schema.field("id").type)
             pq.write_table(table.set_column(table.schema.get_field_index("id"), "id", ids), path)
         return outcome
+
+
+class RecordsAnotherDelete(Tampered):
+    """The change data of a delete tells another row."""
+
+    def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
+        if isinstance(operation, Delete):
+            (path,) = (Path(self._location) / "_change_data").rglob("*.parquet")
+            table = pq.read_table(path)
+            ids = pa.array([9] * len(table), table.schema.field("id").type)
+            pq.write_table(table.set_column(table.schema.get_field_index("id"), "id", ids), path)
+        return outcome
+
+
+class ForgetsTheLastPart(Tampered):
+    """A delete by several parts of a predicate heeds all but the last."""
+
+    def other(self, operation: Operation) -> Operation:
+        if isinstance(operation, Delete) and isinstance(operation.where, And):
+            return Delete(And(operation.where.operands[:-1]))
+        return operation
+
+
+class DeletesMatchesAnyway(Tampered):
+    """A merge deletes whatever matches, without a look at the conditions of its deletes."""
+
+    def other(self, operation: Operation) -> Operation:
+        if isinstance(operation, Merge):
+            return replace(
+                operation, clauses=tuple(replace(one, condition=None) for one in operation.clauses)
+            )
+        return operation
 
 
 class RefusesFarYearsOtherwise(Tampered):

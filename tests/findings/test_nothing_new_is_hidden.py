@@ -18,7 +18,7 @@ from delta_adapters.delta_rs import DeltaRs
 from delta_adapters.deviations import all_causes, cause_named
 from delta_adapters.reference import Reference
 from delta_adapters.registry import parse_engine
-from delta_models.expressions import And, Column, Compare, IsNotNull, Literal
+from delta_models.expressions import And, Column, Compare, In, IsNotNull, Literal
 from delta_models.operations import (
     AddConstraint,
     Append,
@@ -26,6 +26,8 @@ from delta_models.operations import (
     Create,
     Delete,
     LoseReplyAt,
+    Merge,
+    MergeClause,
     Operation,
     Overwrite,
     Read,
@@ -55,6 +57,20 @@ TEXTS = struct(("id", LONG), ("part", STRING))
 FLAGS = struct(("id", LONG), ("part", BOOLEAN), ("qart", BOOLEAN))
 AMOUNTS = struct(("id", LONG), ("d", MONEY))
 WITHOUT_POINT = Compare("<=", Column(("d",)), Literal(MONEY, Decimal(150, 2)))
+
+SAME_ID = Compare("=", Column(("source", "id")), Column(("target", "id")))
+ABOVE_5 = Compare(">", Column(("source", "v")), Literal(DOUBLE, 5.0))
+DELETE_ABOVE_5 = MergeClause("matched", "delete", condition=ABOVE_5)
+DELETE = MergeClause("matched", "delete")
+
+
+def contradiction(v: float) -> list[Operation]:
+    """A delete that picks no row, by an id that is to be 7 and 1 at once."""
+    listed = In(ID, (Literal(LONG, 1), Literal(LONG, 1)))
+    parts = (Compare("=", ID, Literal(LONG, 7)), listed, Compare("=", V, Literal(DOUBLE, v)))
+    recorded = (("delta.enableChangeDataFeed", "true"),)
+    return [*written(NUMBERS, (1, 1.0), (7, 2.0), (3, 10.0), properties=recorded), Delete(And(parts))]
+
 
 # The fault, what is played, and the requirement that the second fault violates in place of the known one.
 LOCKSTEP: Sequence[tuple[str, str, list[Operation], str]] = (
@@ -97,6 +113,13 @@ LOCKSTEP: Sequence[tuple[str, str, list[Operation], str]] = (
       Append(Rows(AMOUNTS, ((1, Decimal(50_000, 2)),)))], "outcome.broken-rule-refused"),
     ("delta-rs-update-forgets-a-change", "RecordsAnotherImage", minimal("delta-rs-update-forgets-a-change"),
      "cdc.equals-difference"),
+    ("delta-rs-rewrites-by-contradictions", "RecordsAnotherDelete", minimal("delta-rs-rewrites-by-contradictions"),
+     "cdc.equals-difference"),
+    ("delta-rs-rewrites-by-contradictions", "ForgetsTheLastPart", contradiction(1.0), "cdc.equals-difference"),
+    ("delta-rs-rewrites-by-contradictions", "ForgetsTheLastPart", contradiction(9.0), "write.untouched-files-stay"),
+    ("delta-rs-merge-deletes-twice", "DeletesMatchesAnyway",
+     [*written(NUMBERS, (1, 1.0)), Merge(Rows(NUMBERS, ((1, 5.0), (1, 6.0))), SAME_ID, (DELETE_ABOVE_5, DELETE))],
+     "outcome.merge-deletes-twice-refused"),
     ("delta-rs-years-beyond-pythons", "RefusesFarYearsOtherwise", minimal("delta-rs-years-beyond-pythons"),
      "read.succeeds"),
     ("delta-rs-partition-columns-moved", "MovesAllColumns", minimal("delta-rs-partition-columns-moved"),
@@ -118,8 +141,10 @@ def candidates_of(
 
 
 @pytest.mark.parametrize(
-    ("cause", "fault", "steps", "requirement"), LOCKSTEP, ids=[f"{cause}-{fault}" for cause, fault, *_ in LOCKSTEP]
-)  # fmt: skip
+    ("cause", "fault", "steps", "requirement"),
+    LOCKSTEP,
+    ids=[f"{cause}-{fault}-{requirement}" for cause, fault, _, requirement in LOCKSTEP],
+)
 def test_a_second_fault_with_the_same_trigger_is_new(
     cause: str, fault: str, steps: list[Operation], requirement: str, tmp_path: Path
 ):

@@ -114,6 +114,35 @@ MONEY = DecimalType(10, 2)
 LIMIT = Compare("<=", Column(("part",)), Literal(MONEY, Decimal(150, 2)))
 BY_PART = Compare("=", Column(("source", "part")), Column(("target", "part")))
 
+TWICE = Rows(NUMBERS, ((7, 5.0), (7, 6.0)))
+SAME_ID = Compare("=", Column(("source", "id")), Column(("target", "id")))
+DELETE_4 = MergeClause(
+    "matched", "delete", condition=Compare("=", Column(("source", "v")), Literal(DOUBLE, 4.0))
+)
+DELETE = MergeClause("matched", "delete")
+
+
+def recorded(operation: Operation) -> list[Operation]:
+    """Two files, in a table that records changes; the bounds of the first alone let an id be 7 and -1."""
+    first, second = Rows(NUMBERS, ((7, 1.0), (-1, 2.0), (3, None))), Rows(NUMBERS, ((50, 1.0),))
+    return [Create(NUMBERS, (), CHANGES), Append(first), Append(second), operation]
+
+
+def listed(value: int, times: int = 2) -> Expression:
+    return In(ID, (Literal(LONG, value),) * times)
+
+
+BETWEEN_7 = Between(ID, Literal(LONG, 7), Literal(LONG, 7))
+CONTRADICTIONS = (
+    And((is_(ID, LONG, 7), listed(-1))),
+    And((listed(-1, 3), BETWEEN_7)),
+    And((is_(ID, LONG, 7), listed(-1), is_(V, DOUBLE, 2.0))),
+    And((is_(ID, LONG, 7), listed(-1), is_(ID, LONG, 0, ">"))),
+    And((is_(ID, LONG, 7), listed(-1), is_(ID, LONG, 3, "!="))),
+    And((is_(ID, LONG, 7), listed(-1), In(ID, (Literal(LONG, 3), Literal(LONG, -1))))),
+    Not(Or((is_(ID, LONG, 7, "!="), Not(listed(-1))))),
+)
+
 SHOWN: dict[str, tuple[list[Operation], ...]] = {
     "delta-rs-nan-left-out-of-bounds": (
         one_number(Read(where=is_(V, DOUBLE, 1.0))),
@@ -175,6 +204,16 @@ SHOWN: dict[str, tuple[list[Operation], ...]] = {
     "delta-rs-update-forgets-a-change": (
         [Create(NUMBERS, (), CHANGES), Append(Rows(NUMBERS, ((1, 1.0), (7, 1.0), (7, 2.0)))),
          Update((("id", Literal(LONG, 1)),), is_(ID, LONG, 7))],
+    ),
+    "delta-rs-rewrites-by-contradictions": (
+        *(recorded(Delete(where)) for where in CONTRADICTIONS),
+        recorded(Update((("v", Literal(DOUBLE, 9.0)),), CONTRADICTIONS[0])),
+        recorded(Update((("v", Literal(DOUBLE, 9.0)),), CONTRADICTIONS[3])),
+        recorded(Overwrite(Rows(NUMBERS, ()), CONTRADICTIONS[0])),
+    ),
+    "delta-rs-merge-deletes-twice": (
+        numbers(Merge(TWICE, SAME_ID, (DELETE_4, DELETE))),
+        numbers(Merge(TWICE, SAME_ID, (DELETE, UPDATE_ALL))),
     ),
     "delta-rs-change-data-escaped-twice": (
         [Create(TEXTS, ("part",), CHANGES),

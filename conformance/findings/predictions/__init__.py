@@ -9,7 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from conformance.findings.predictions import answers, bounds, commits, contents, crashes, outcomes, races
+from conformance.findings.predictions import (
+    answers,
+    bounds,
+    commits,
+    contents,
+    contradictions,
+    crashes,
+    outcomes,
+    races,
+)
 from conformance.observations.observation import Observation
 from delta_adapters.deviations import Prediction
 from delta_models.expressions import NotEvaluable
@@ -67,11 +76,14 @@ DIFFERENCES: Mapping[str, Difference] = {
     "rows-of-respelt-files-stay": contents.rows_of_respelt_files_stay,
     "long-texts-written": contents.long_texts_written,
     "not-null-beside-old-rows": contents.not_null_beside_old_rows,
+    "files-rewritten-by-what-is-left": contradictions.files_rewritten_by_what_is_left,
+    "rows-told-by-what-is-left": contradictions.rows_told_by_what_is_left,
     "committed-once-more": crashes.committed_once_more,
     "refused-by-its-own-commit": crashes.refused_by_its_own_commit,
     "removed-once-more": crashes.removed_once_more,
     "process-aborts-on-slices": outcomes.process_aborts_on_slices,
     "merge-of-all-not-parsed": outcomes.merge_of_all_not_parsed,
+    "deleted-by-several-source-rows": outcomes.deleted_by_several_source_rows,
     "files-with-tilde-missing": outcomes.files_with_tilde_missing,
     "folder-name-too-long": outcomes.folder_name_too_long,
     "constraint-without-the-point": outcomes.constraint_without_the_point,
