@@ -31,6 +31,7 @@ from delta_models.operations import (
     Operation,
     Overwrite,
     Read,
+    Reopen,
 )
 from delta_models.schema import BINARY, BOOLEAN, DOUBLE, LONG, STRING, DecimalType, struct
 from delta_models.values import Decimal, Rows
@@ -58,6 +59,8 @@ FLAGS = struct(("id", LONG), ("part", BOOLEAN), ("qart", BOOLEAN))
 AMOUNTS = struct(("id", LONG), ("d", MONEY))
 WITHOUT_POINT = Compare("<=", Column(("d",)), Literal(MONEY, Decimal(150, 2)))
 
+WIDE = struct(("d", DecimalType(20, 0)))
+ABOVE_4 = Compare(">", Column(("d",)), Literal(DecimalType(20, 0), Decimal(4, 0)))
 SAME_ID = Compare("=", Column(("source", "id")), Column(("target", "id")))
 ABOVE_5 = Compare(">", Column(("source", "v")), Literal(DOUBLE, 5.0))
 DELETE_ABOVE_5 = MergeClause("matched", "delete", condition=ABOVE_5)
@@ -86,6 +89,10 @@ LOCKSTEP: Sequence[tuple[str, str, list[Operation], str]] = (
      "read.filter"),
     ("delta-rs-decimal-statistics", "RoundsDecimalsFurther", minimal("delta-rs-decimal-statistics"),
      "stats.min-values"),
+    ("delta-rs-decimal-statistics", "LosesARowOfAFilter",
+     [Create(WIDE), Delete(ABOVE_4), *[Reopen()] * 9,
+      Append(Rows(WIDE, ((Decimal(10**16 + 1, 0),), (Decimal(5, 0),))))],
+     "read.filter"),
     ("delta-rs-null-in-filter", "LosesARowOfAFilter",
      [*written(NUMBERS, (1, 1.0), (2, 2.0)),
       Read(where=And((Compare(">=", ID, Literal(LONG, 1)), Compare("=", V, Literal(DOUBLE, None)))))],

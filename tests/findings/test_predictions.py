@@ -38,6 +38,7 @@ from delta_models.operations import (
     Overwrite,
     Read,
     ReadChanges,
+    Reopen,
     Update,
 )
 from delta_models.schema import BINARY, BOOLEAN, DOUBLE, LONG, STRING, DataType, DecimalType, struct
@@ -260,3 +261,23 @@ def test_a_difference_that_can_not_be_computed_does_not_match(tmp_path: Path):
                         "nan-read-as-the-bound", "parsed-stats-beside-json", "append-without-the-tag",
                         "partition-columns-behind",
                     }  # fmt: skip
+
+
+WIDE = DecimalType(20, 0)
+LONG_NUMBER = 10**16 + 1  # as a double it is one less
+
+
+@pytest.mark.parametrize(("op", "number"), (("=", LONG_NUMBER), (">", LONG_NUMBER - 1)))
+def test_rows_that_rounded_bounds_hide_from_a_filter_belong_to_them(op: str, number: int, tmp_path: Path):
+    rows = decimals(20, 0, LONG_NUMBER, 5)
+    where = Compare(op, Column(("d",)), Literal(WIDE, Decimal(number, 0)))
+    # Before the last step come as many others as it takes until the harness filters by the predicate after it.
+    steps: list[Operation] = [Create(rows.schema), Delete(where), *(Reopen() for _ in range(9)), Append(rows)]
+    history = History("lockstep", "dev", 0, 1, tuple(map(Step, steps)))
+    found = {
+        violation.requirement: candidate_causes(result.observation, violation, history, all_causes())
+        for result in play(DeltaRs(), tmp_path / "table", steps).result
+        for violation in result.violations
+    }
+    for requirement in ("read.filter", "metamorphic.filter-picks"):
+        assert found[requirement] == ("delta-rs-decimal-statistics",)

@@ -18,6 +18,7 @@ from conformance.findings.predictions import (
     crashes,
     outcomes,
     races,
+    skipping,
 )
 from conformance.observations.observation import Observation
 from delta_adapters.deviations import Prediction
@@ -39,6 +40,7 @@ DIFFERENCES: Mapping[str, Difference] = {
     "astral-characters-too-low": answers.astral_characters_too_low,
     "moment-wraps-around": answers.moment_wraps_around,
     "gap-dates-not-found": answers.gap_dates_not_found,
+    "files-skipped-by-decimal-bounds": skipping.files_skipped_by_decimal_bounds,
     "nan-left-out-of-maximum": bounds.nan_left_out_of_maximum,
     "decimal-bound-through-double": bounds.decimal_bound_through_double,
     "converted-bound-through-double": bounds.converted_bound_through_double,
