@@ -149,6 +149,14 @@ class WritesAnotherId(Tampered):
         return operation
 
 
+class ForgetsTheId(Tampered):
+    """A write is made a second time, and records no transaction."""
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form] | None:
+        again = len(list(self.log.glob("*[0-9].json"))) > 2
+        return [form for form in forms if "txn" not in form] if again else None
+
+
 class WritesAnotherFraction(Tampered):
     """A negative decimal in a partition column is written as another one, and with the second sign."""
 

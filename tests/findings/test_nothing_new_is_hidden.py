@@ -127,6 +127,8 @@ LOCKSTEP: Sequence[tuple[str, str, list[Operation], str]] = (
     ("delta-rs-merge-deletes-twice", "DeletesMatchesAnyway",
      [*written(NUMBERS, (1, 1.0)), Merge(Rows(NUMBERS, ((1, 5.0), (1, 6.0))), SAME_ID, (DELETE_ABOVE_5, DELETE))],
      "outcome.merge-deletes-twice-refused"),
+    ("delta-rs-repeats-transactions", "ForgetsTheId", minimal("delta-rs-repeats-transactions"),
+     "outcome.repeated-transaction-skipped"),
     ("delta-rs-years-beyond-pythons", "RefusesFarYearsOtherwise", minimal("delta-rs-years-beyond-pythons"),
      "read.succeeds"),
     ("delta-rs-partition-columns-moved", "MovesAllColumns", minimal("delta-rs-partition-columns-moved"),

@@ -116,6 +116,7 @@ LIMIT = Compare("<=", Column(("part",)), Literal(MONEY, Decimal(150, 2)))
 BY_PART = Compare("=", Column(("source", "part")), Column(("target", "part")))
 
 TWICE = Rows(NUMBERS, ((7, 5.0), (7, 6.0)))
+WITH_ID = Append(TWICE, transaction=("loader", 3))
 SAME_ID = Compare("=", Column(("source", "id")), Column(("target", "id")))
 DELETE_4 = MergeClause(
     "matched", "delete", condition=Compare("=", Column(("source", "v")), Literal(DOUBLE, 4.0))
@@ -215,6 +216,10 @@ SHOWN: dict[str, tuple[list[Operation], ...]] = {
     "delta-rs-merge-deletes-twice": (
         numbers(Merge(TWICE, SAME_ID, (DELETE_4, DELETE))),
         numbers(Merge(TWICE, SAME_ID, (DELETE, UPDATE_ALL))),
+    ),
+    "delta-rs-repeats-transactions": (
+        [*numbers(), WITH_ID, Reopen(), replace(WITH_ID, transaction=("loader", 2))],
+        [*numbers(), WITH_ID, Overwrite(TWICE, transaction=("loader", 3))],
     ),
     "delta-rs-change-data-escaped-twice": (
         [Create(TEXTS, ("part",), CHANGES),

@@ -86,6 +86,7 @@ DIFFERENCES: Mapping[str, Difference] = {
     "process-aborts-on-slices": outcomes.process_aborts_on_slices,
     "merge-of-all-not-parsed": outcomes.merge_of_all_not_parsed,
     "deleted-by-several-source-rows": outcomes.deleted_by_several_source_rows,
+    "written-under-a-known-transaction": outcomes.written_under_a_known_transaction,
     "files-with-tilde-missing": outcomes.files_with_tilde_missing,
     "folder-name-too-long": outcomes.folder_name_too_long,
     "constraint-without-the-point": outcomes.constraint_without_the_point,

@@ -45,7 +45,7 @@ from delta_models.requirements import Violation
 from delta_models.schema import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, DecimalType, Struct
 from delta_models.table import Table
 from delta_models.table.merge import merge
-from delta_models.values import Decimal, Row, Value, bag, row_key
+from delta_models.values import Decimal, Row, Rows, Value, bag, row_key
 from delta_models.wire_names import text_of
 
 LONG_NAME = 255  # bytes that a file system allows a name
@@ -93,7 +93,32 @@ def deleted_by_several_source_rows(observation: Observation, violation: Violatio
     )
     table = Table(True, before.schema, tuple(before.partition_by), rows=rows)
     probed = merge(table, replace(operation, clauses=clauses)).allowed_outcomes
-    return any(isinstance(probe.outcome, Committed) for probe in probed) and any(
+    return any(isinstance(probe.outcome, Committed) for probe in probed) and _is_what_breaks(
+        observation, violation, found
+    )
+
+
+def written_under_a_known_transaction(observation: Observation, violation: Violation) -> bool:
+    """A write under a transaction id that the table has is made as if the table had it not, id included."""
+    operation, before, found = observation.operation, observation.before, rows_after(observation)
+    if not isinstance(operation, Append | Overwrite) or operation.transaction is None:
+        return False
+    if before is None or found is None:
+        return False
+    application, version = operation.transaction
+    known = before.transactions.get(application)
+    told = [(one.app_id, one.version) for commit in observation.commits for one in commit.transactions]
+    return (
+        known is not None
+        and known.version >= version
+        and told == [operation.transaction]
+        and _is_what_breaks(observation, violation, found)
+    )
+
+
+def _is_what_breaks(observation: Observation, violation: Violation, found: Rows) -> bool:
+    """Whether these are the rows of an outcome that is right but for breaking this requirement."""
+    return any(
         allowed.breaks == violation.requirement
         and isinstance(observation.outcome, type(allowed.outcome))
         and allowed.table.schema.names == found.schema.names
