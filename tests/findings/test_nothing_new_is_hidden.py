@@ -168,6 +168,23 @@ def test_a_second_fault_with_the_same_trigger_is_new(
     assert set(found) == {()}, played.describe()
 
 
+@pytest.mark.parametrize(
+    ("fault", "requirement"),
+    (("RecordsAnotherDelete", "cdc.equals-difference"), ("ForgetsTheLastPart", "write.untouched-files-stay")),
+)
+def test_a_second_fault_beside_a_null_that_rewrites_is_new(fault: str, requirement: str, tmp_path: Path):
+    v = 1.0 if fault == "RecordsAnotherDelete" else 9.0
+    null, last = Compare("=", ID, Literal(LONG, None)), Compare("=", V, Literal(DOUBLE, v))
+    middle = Compare(">", ID, Literal(LONG, 0))
+    recorded = (("delta.enableChangeDataFeed", "true"),)
+    steps = [*written(NUMBERS, (1, 1.0), (2, 10.0), properties=recorded), Delete(And((null, middle, last)))]
+    honest = play(DeltaRs(), tmp_path / "honest", steps, extra_reads=False)
+    known = candidates_of(honest.result, steps, requirement)
+    assert known == ([("delta-rs-null-in-filter",)] if v == 1.0 else [])
+    played = play(getattr(second_faults, fault)(), tmp_path / "table", steps, extra_reads=False)
+    assert candidates_of(played.result, steps, requirement) == [()]
+
+
 def test_a_second_fault_beside_respelt_paths_is_new(tmp_path: Path):
     rows = Rows(TEXTS, ((1, "a*b"), (2, "plain")))
     steps: list[Operation] = [

@@ -286,3 +286,30 @@ def test_rows_that_rounded_bounds_hide_from_a_filter_belong_to_them(op: str, num
     }
     for requirement in ("read.filter", "metamorphic.filter-picks"):
         assert found[requirement] == ("delta-rs-decimal-statistics",)
+
+
+NULL_BOUND = Between(ID, null(LONG), Literal(LONG, 5))
+
+
+@pytest.mark.parametrize(
+    "operation",
+    (
+        Delete(NULL_BOUND),
+        Delete(And((is_(ID, LONG, 3), is_(V, DOUBLE, None, "<")))),
+        Update((("v", Literal(DOUBLE, 9.0)),), NULL_BOUND),
+        Overwrite(Rows(NUMBERS, ()), NULL_BOUND),
+    ),
+)
+def test_files_that_are_rewritten_by_a_null_belong_to_the_null(operation: Operation, tmp_path: Path):
+    steps = recorded(operation)
+    history = History("lockstep", "dev", 0, 1, tuple(map(Step, steps)))
+    # Without a filter by the same predicate first, whose wrong answer would end the history.
+    played = play(DeltaRs(), tmp_path / "table", steps, extra_reads=False)
+    found = [
+        candidate_causes(result.observation, violation, history, all_causes())
+        for result in played.result
+        for violation in result.violations
+        if violation.requirement not in ALWAYS
+    ]
+    assert found
+    assert set(found) == {("delta-rs-null-in-filter",)}

@@ -1,16 +1,18 @@
-"""What becomes of a predicate that contradicts itself: no row meets it, and files are rewritten all the same.
+"""Files that are rewritten, and rows that are told as deleted, by a predicate that no row meets.
 
-The optimizer turns `a IN (-1, -1)` into `a = -1`, finds it beside `a = 7`, and puts a false without columns in their
-place. deltalake applies no part without columns, and looks for rows by the parts that are left. It does apply the
-whole predicate to the rows that it then writes, so that all of them stay.
+A part of it became a constant without columns. deltalake applies no such part, and looks for rows by the parts that
+are left. It does apply the whole predicate to the rows that it then writes, so that all of them stay.
+
+One such part is a comparison with null. Another is a contradiction: the optimizer turns `a IN (-1, -1)` into
+`a = -1`, finds it beside `a = 7`, and puts a false in their place.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from conformance.findings.predictions.filters import parts_of
+from conformance.findings.predictions.filters import UNKNOWN, parts_of
 from conformance.findings.predictions.tables import rows_after, rows_before, same_rows
 from conformance.observations.observation import Observation
 from delta_models.expressions import Column, Compare, Expression, In, Literal, Not, evaluate
@@ -22,35 +24,58 @@ from delta_models.values import Key, Row, Value, bag, row_key
 
 SHORT = 3  # options of a list that becomes comparisons; a longer one stays a list
 
+Rest = tuple[Expression, ...]
+
 
 def files_rewritten_by_what_is_left(observation: Observation, _: Violation) -> bool:
-    """All rows stay, and each file that was rewritten has a row that the rest of the predicate picks."""
-    files = list(_rewritten(observation))
-    return files != [] and all(picked for picked, _ in files) and _all_rows_stay(observation)
+    """Beside a contradiction, each file that was rewritten has a row that the rest picks, and all rows stay."""
+    return _files_rewritten(observation, _beside_contradictions)
 
 
-def rows_told_by_what_is_left(observation: Observation, violation: Violation) -> bool:
-    """The feed tells that the rows which the rest of the predicate picks in rewritten files were deleted."""
+def rows_told_by_what_is_left(observation: Observation, _: Violation) -> bool:
+    """The feed tells that the rows were deleted which the parts beside a contradiction pick in rewritten files."""
+    return _rows_told(observation, _beside_contradictions)
+
+
+def files_rewritten_beside_null(observation: Observation, _: Violation) -> bool:
+    """Beside a comparison with null, each file that was rewritten has a row that the rest picks, and all rows stay."""
+    return _files_rewritten(observation, _beside_null)
+
+
+def rows_told_beside_null(observation: Observation, _: Violation) -> bool:
+    """The feed tells that the rows were deleted which the parts beside a null pick in rewritten files."""
+    return _rows_told(observation, _beside_null)
+
+
+def _files_rewritten(observation: Observation, left_of: Callable[[Expression], Rest | None]) -> bool:
+    files = list(_rewritten(observation, left_of))
+    held = [row for _, rows in files for row in rows]
+    return files != [] and all(picked for picked, _ in files) and _all_rows_stay(observation, held)
+
+
+def _rows_told(observation: Observation, left_of: Callable[[Expression], Rest | None]) -> bool:
     before, after = observation.before, observation.after
     if before is None or after is None or not isinstance(observation.operation, Delete | Overwrite):
         return False
     expected: Counter[tuple[Key, str]] = Counter()
-    for picked, _ in _rewritten(observation):
+    for picked, _ in _rewritten(observation, left_of):
         expected.update((row_key(before.schema, row), "delete") for row in picked)
     told = Counter(
         (row_key(after.schema, row), kind)
         for commit in observation.commits
         for row, kind in commit_changes(observation.reader, after, commit)
     )
-    return told == expected and files_rewritten_by_what_is_left(observation, violation)
+    return told == expected and _files_rewritten(observation, left_of)
 
 
-def _rewritten(observation: Observation) -> Iterator[tuple[list[Row], tuple[Row, ...]]]:
+def _rewritten(
+    observation: Observation, left_of: Callable[[Expression], Rest | None]
+) -> Iterator[tuple[list[Row], tuple[Row, ...]]]:
     """For each file that was rewritten, the rows that the rest of the predicate picks, and all of its rows."""
     before, operation = observation.before, observation.operation
     if before is None or not isinstance(operation, Delete | Update | Overwrite) or operation.where is None:
         return
-    rest = _what_is_left(operation.where)
+    rest = left_of(operation.where)
     if rest is None:
         return
     for commit in observation.commits:
@@ -59,11 +84,10 @@ def _rewritten(observation: Observation) -> Iterator[tuple[list[Row], tuple[Row,
             yield [row for row in rows if _picks(rest, before, row)], rows
 
 
-def _all_rows_stay(observation: Observation) -> bool:
+def _all_rows_stay(observation: Observation, removed: list[Row]) -> bool:
     before, rows, found = observation.before, rows_before(observation), rows_after(observation)
     if before is None or rows is None or found is None or found.schema.names != before.schema.names:
         return False
-    removed = [row for _, held in _rewritten(observation) for row in held]
     added = [
         row
         for commit in observation.commits
@@ -76,7 +100,14 @@ def _all_rows_stay(observation: Observation) -> bool:
     )
 
 
-def _what_is_left(where: Expression) -> tuple[Expression, ...] | None:
+def _beside_null(where: Expression) -> Rest | None:
+    """The parts that are left of a predicate if one of its parts is null; None if there is none."""
+    parts = parts_of(where)
+    rest = tuple(part for part in parts if part != UNKNOWN)
+    return rest if len(rest) < len(parts) else None
+
+
+def _beside_contradictions(where: Expression) -> Rest | None:
     """The parts that are left of a predicate if it contradicts itself as described; None if it does not."""
     parts = parts_of(where)
     points, listed = _points(parts), _listed(parts)
@@ -134,5 +165,5 @@ def _goes(part: Expression, columns: set[Column], points: dict[Column, list[Valu
     return False
 
 
-def _picks(rest: tuple[Expression, ...], before: Snapshot, row: Row) -> bool:
+def _picks(rest: Rest, before: Snapshot, row: Row) -> bool:
     return all(evaluate(part, before.schema, row) is True for part in rest)
