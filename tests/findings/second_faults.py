@@ -32,7 +32,7 @@ from delta_models.operations import (
     Update,
 )
 from delta_models.outcomes import Committed, Outcome, Rejected, Unknown
-from delta_models.schema import LONG, DecimalType
+from delta_models.schema import BOOLEAN, LONG, DecimalType
 from delta_models.values import Decimal, Rows
 
 Form = dict[str, Any]
@@ -226,6 +226,13 @@ class RecordsAnotherImage(Tampered):
             ids = pa.array([9] * len(table), table.schema.field("id").type)
             pq.write_table(table.set_column(table.schema.get_field_index("id"), "id", ids), path)
         return outcome
+
+
+class DoesNothing(Tampered):
+    """A delete does nothing."""
+
+    def other(self, operation: Operation) -> Operation:
+        return Delete(Literal(BOOLEAN, False)) if isinstance(operation, Delete) else operation
 
 
 class RecordsAnotherDelete(Tampered):

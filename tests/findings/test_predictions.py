@@ -313,3 +313,20 @@ def test_files_that_are_rewritten_by_a_null_belong_to_the_null(operation: Operat
     ]
     assert found
     assert set(found) == {("delta-rs-null-in-filter",)}
+
+
+@pytest.mark.parametrize("second", (NAN, 3.0))
+@pytest.mark.parametrize("kind", ("delete", "update"))
+def test_a_write_that_does_not_find_its_nan_belongs_to_the_bounds(kind: str, second: float, tmp_path: Path):
+    where = is_(V, DOUBLE, 4.0, ">")
+    write: Operation = Delete(where) if kind == "delete" else Update((("id", Literal(LONG, 9)),), where)
+    rows = Rows(NUMBERS, ((1, 1.0), (2, NAN), (3, second)))
+    steps: list[Operation] = [Create(NUMBERS), Append(rows), write]
+    history = History("lockstep", "dev", 0, 1, tuple(map(Step, steps)))
+    found = [
+        candidate_causes(result.observation, violation, history, all_causes())
+        for result in play(DeltaRs(), tmp_path / "table", steps, extra_reads=False).result
+        for violation in result.violations
+        if violation.requirement == "outcome.allowed"
+    ]
+    assert found == [("delta-rs-nan-left-out-of-bounds",)]

@@ -74,6 +74,7 @@ DIFFERENCES: Mapping[str, Difference] = {
     "new-columns-filled-too": contents.new_columns_filled_too,
     "operation-sees-empty-text": contents.operation_sees_empty_text,
     "unknown-rows-deleted": contents.unknown_rows_deleted,
+    "nan-not-found": contents.nan_not_found,
     "nan-written-as-the-bound": contents.nan_written_as_the_bound,
     "rows-of-respelt-files-stay": contents.rows_of_respelt_files_stay,
     "long-texts-written": contents.long_texts_written,
