@@ -224,6 +224,8 @@ def _compared_with_plain(part: Compare | In | Between, types: Mapping[str, DataT
             return Compare(op, left, _plain_beside(left, right, types))
         case In(operand=operand, options=options):
             kept = tuple(one for one in options if not _is_null(one) and not isinstance(one, Column))
+            if len(kept) == len(options):
+                kept = tuple(dict.fromkeys(kept))
             return In(operand, kept or (_plain_beside(operand, options[0], types),))
     low = _plain_beside(part.operand, part.low, types)
     return Between(part.operand, low, _plain_beside(part.operand, part.high, types))

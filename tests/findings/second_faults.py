@@ -18,12 +18,13 @@ import pyarrow.parquet as pq
 
 from delta_adapters.contract import Answer, Query
 from delta_adapters.delta_rs import DeltaRs
-from delta_models.expressions import Column, Compare, Literal
+from delta_models.expressions import And, Column, Compare, Literal
 from delta_models.operations import (
     AddConstraint,
     Append,
     CompactLog,
     Delete,
+    Merge,
     Operation,
     Optimize,
     Overwrite,
@@ -31,7 +32,7 @@ from delta_models.operations import (
     Update,
 )
 from delta_models.outcomes import Committed, Outcome, Rejected, Unknown
-from delta_models.schema import LONG, DecimalType
+from delta_models.schema import BOOLEAN, LONG, DecimalType
 from delta_models.values import Decimal, Rows
 
 Form = dict[str, Any]
@@ -148,6 +149,14 @@ class WritesAnotherId(Tampered):
         return operation
 
 
+class ForgetsTheId(Tampered):
+    """A write is made a second time, and records no transaction."""
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form] | None:
+        again = len(list(self.log.glob("*[0-9].json"))) > 2
+        return [form for form in forms if "txn" not in form] if again else None
+
+
 class WritesAnotherFraction(Tampered):
     """A negative decimal in a partition column is written as another one, and with the second sign."""
 
@@ -217,6 +226,45 @@ class RecordsAnotherImage(Tampered):
             ids = pa.array([9] * len(table), table.schema.field("id").type)
             pq.write_table(table.set_column(table.schema.get_field_index("id"), "id", ids), path)
         return outcome
+
+
+class DoesNothing(Tampered):
+    """A delete does nothing."""
+
+    def other(self, operation: Operation) -> Operation:
+        return Delete(Literal(BOOLEAN, False)) if isinstance(operation, Delete) else operation
+
+
+class RecordsAnotherDelete(Tampered):
+    """The change data of a delete tells another row."""
+
+    def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
+        if isinstance(operation, Delete):
+            (path,) = (Path(self._location) / "_change_data").rglob("*.parquet")
+            table = pq.read_table(path)
+            ids = pa.array([9] * len(table), table.schema.field("id").type)
+            pq.write_table(table.set_column(table.schema.get_field_index("id"), "id", ids), path)
+        return outcome
+
+
+class ForgetsTheLastPart(Tampered):
+    """A delete by several parts of a predicate heeds all but the last."""
+
+    def other(self, operation: Operation) -> Operation:
+        if isinstance(operation, Delete) and isinstance(operation.where, And):
+            return Delete(And(operation.where.operands[:-1]))
+        return operation
+
+
+class DeletesMatchesAnyway(Tampered):
+    """A merge deletes whatever matches, without a look at the conditions of its deletes."""
+
+    def other(self, operation: Operation) -> Operation:
+        if isinstance(operation, Merge):
+            return replace(
+                operation, clauses=tuple(replace(one, condition=None) for one in operation.clauses)
+            )
+        return operation
 
 
 class RefusesFarYearsOtherwise(Tampered):

@@ -18,7 +18,7 @@ from delta_adapters.delta_rs import DeltaRs
 from delta_adapters.deviations import all_causes, cause_named
 from delta_adapters.reference import Reference
 from delta_adapters.registry import parse_engine
-from delta_models.expressions import And, Column, Compare, IsNotNull, Literal
+from delta_models.expressions import And, Column, Compare, In, IsNotNull, Literal
 from delta_models.operations import (
     AddConstraint,
     Append,
@@ -26,9 +26,12 @@ from delta_models.operations import (
     Create,
     Delete,
     LoseReplyAt,
+    Merge,
+    MergeClause,
     Operation,
     Overwrite,
     Read,
+    Reopen,
 )
 from delta_models.schema import BINARY, BOOLEAN, DOUBLE, LONG, STRING, DecimalType, struct
 from delta_models.values import Decimal, Rows
@@ -56,12 +59,31 @@ FLAGS = struct(("id", LONG), ("part", BOOLEAN), ("qart", BOOLEAN))
 AMOUNTS = struct(("id", LONG), ("d", MONEY))
 WITHOUT_POINT = Compare("<=", Column(("d",)), Literal(MONEY, Decimal(150, 2)))
 
+WIDE = struct(("d", DecimalType(20, 0)))
+ABOVE_4 = Compare(">", Column(("d",)), Literal(DecimalType(20, 0), Decimal(4, 0)))
+SAME_ID = Compare("=", Column(("source", "id")), Column(("target", "id")))
+ABOVE_5 = Compare(">", Column(("source", "v")), Literal(DOUBLE, 5.0))
+DELETE_ABOVE_5 = MergeClause("matched", "delete", condition=ABOVE_5)
+DELETE = MergeClause("matched", "delete")
+
+
+def contradiction(v: float) -> list[Operation]:
+    """A delete that picks no row, by an id that is to be 7 and 1 at once."""
+    listed = In(ID, (Literal(LONG, 1), Literal(LONG, 1)))
+    parts = (Compare("=", ID, Literal(LONG, 7)), listed, Compare("=", V, Literal(DOUBLE, v)))
+    recorded = (("delta.enableChangeDataFeed", "true"),)
+    return [*written(NUMBERS, (1, 1.0), (7, 2.0), (3, 10.0), properties=recorded), Delete(And(parts))]
+
+
 # The fault, what is played, and the requirement that the second fault violates in place of the known one.
 LOCKSTEP: Sequence[tuple[str, str, list[Operation], str]] = (
     ("delta-rs-nan-left-out-of-bounds", "LosesARowOfAFilter",
      [*written(NUMBERS, (1, 1.0), (2, NAN), (3, 1.0)), Read(where=IsNotNull(V))], "read.filter"),
     ("delta-rs-nan-left-out-of-bounds", "SaysALowerMaximum", written(NUMBERS, (1, 1.0), (2, NAN)),
      "stats.max-covers-nan"),
+    ("delta-rs-nan-left-out-of-bounds", "DoesNothing",
+     [*written(NUMBERS, (1, 1.0), (2, NAN), (3, 10.0)), Delete(Compare(">", V, Literal(DOUBLE, 5.0)))],
+     "outcome.allowed"),
     ("delta-rs-empty-partition-text", "AnswersAnotherText",
      [*written(TEXTS, (1, ""), partition_by=("part",)), Read(where=Compare("=", ID, Literal(LONG, 1)))],
      "read.filter"),
@@ -70,6 +92,10 @@ LOCKSTEP: Sequence[tuple[str, str, list[Operation], str]] = (
      "read.filter"),
     ("delta-rs-decimal-statistics", "RoundsDecimalsFurther", minimal("delta-rs-decimal-statistics"),
      "stats.min-values"),
+    ("delta-rs-decimal-statistics", "LosesARowOfAFilter",
+     [Create(WIDE), Delete(ABOVE_4), *[Reopen()] * 9,
+      Append(Rows(WIDE, ((Decimal(10**16 + 1, 0),), (Decimal(5, 0),))))],
+     "read.filter"),
     ("delta-rs-null-in-filter", "LosesARowOfAFilter",
      [*written(NUMBERS, (1, 1.0), (2, 2.0)),
       Read(where=And((Compare(">=", ID, Literal(LONG, 1)), Compare("=", V, Literal(DOUBLE, None)))))],
@@ -97,6 +123,15 @@ LOCKSTEP: Sequence[tuple[str, str, list[Operation], str]] = (
       Append(Rows(AMOUNTS, ((1, Decimal(50_000, 2)),)))], "outcome.broken-rule-refused"),
     ("delta-rs-update-forgets-a-change", "RecordsAnotherImage", minimal("delta-rs-update-forgets-a-change"),
      "cdc.equals-difference"),
+    ("delta-rs-rewrites-by-contradictions", "RecordsAnotherDelete", minimal("delta-rs-rewrites-by-contradictions"),
+     "cdc.equals-difference"),
+    ("delta-rs-rewrites-by-contradictions", "ForgetsTheLastPart", contradiction(1.0), "cdc.equals-difference"),
+    ("delta-rs-rewrites-by-contradictions", "ForgetsTheLastPart", contradiction(9.0), "write.untouched-files-stay"),
+    ("delta-rs-merge-deletes-twice", "DeletesMatchesAnyway",
+     [*written(NUMBERS, (1, 1.0)), Merge(Rows(NUMBERS, ((1, 5.0), (1, 6.0))), SAME_ID, (DELETE_ABOVE_5, DELETE))],
+     "outcome.merge-deletes-twice-refused"),
+    ("delta-rs-repeats-transactions", "ForgetsTheId", minimal("delta-rs-repeats-transactions"),
+     "outcome.repeated-transaction-skipped"),
     ("delta-rs-years-beyond-pythons", "RefusesFarYearsOtherwise", minimal("delta-rs-years-beyond-pythons"),
      "read.succeeds"),
     ("delta-rs-partition-columns-moved", "MovesAllColumns", minimal("delta-rs-partition-columns-moved"),
@@ -118,8 +153,10 @@ def candidates_of(
 
 
 @pytest.mark.parametrize(
-    ("cause", "fault", "steps", "requirement"), LOCKSTEP, ids=[f"{cause}-{fault}" for cause, fault, *_ in LOCKSTEP]
-)  # fmt: skip
+    ("cause", "fault", "steps", "requirement"),
+    LOCKSTEP,
+    ids=[f"{cause}-{fault}-{requirement}" for cause, fault, _, requirement in LOCKSTEP],
+)
 def test_a_second_fault_with_the_same_trigger_is_new(
     cause: str, fault: str, steps: list[Operation], requirement: str, tmp_path: Path
 ):
@@ -132,6 +169,23 @@ def test_a_second_fault_with_the_same_trigger_is_new(
     found = candidates_of(played.result, steps, requirement)
     assert found, played.describe()
     assert set(found) == {()}, played.describe()
+
+
+@pytest.mark.parametrize(
+    ("fault", "requirement"),
+    (("RecordsAnotherDelete", "cdc.equals-difference"), ("ForgetsTheLastPart", "write.untouched-files-stay")),
+)
+def test_a_second_fault_beside_a_null_that_rewrites_is_new(fault: str, requirement: str, tmp_path: Path):
+    v = 1.0 if fault == "RecordsAnotherDelete" else 9.0
+    null, last = Compare("=", ID, Literal(LONG, None)), Compare("=", V, Literal(DOUBLE, v))
+    middle = Compare(">", ID, Literal(LONG, 0))
+    recorded = (("delta.enableChangeDataFeed", "true"),)
+    steps = [*written(NUMBERS, (1, 1.0), (2, 10.0), properties=recorded), Delete(And((null, middle, last)))]
+    honest = play(DeltaRs(), tmp_path / "honest", steps, extra_reads=False)
+    known = candidates_of(honest.result, steps, requirement)
+    assert known == ([("delta-rs-null-in-filter",)] if v == 1.0 else [])
+    played = play(getattr(second_faults, fault)(), tmp_path / "table", steps, extra_reads=False)
+    assert candidates_of(played.result, steps, requirement) == [()]
 
 
 def test_a_second_fault_beside_respelt_paths_is_new(tmp_path: Path):

@@ -38,6 +38,7 @@ from delta_models.operations import (
     Overwrite,
     Read,
     ReadChanges,
+    Reopen,
     Update,
 )
 from delta_models.schema import BINARY, BOOLEAN, DOUBLE, LONG, STRING, DataType, DecimalType, struct
@@ -114,6 +115,36 @@ MONEY = DecimalType(10, 2)
 LIMIT = Compare("<=", Column(("part",)), Literal(MONEY, Decimal(150, 2)))
 BY_PART = Compare("=", Column(("source", "part")), Column(("target", "part")))
 
+TWICE = Rows(NUMBERS, ((7, 5.0), (7, 6.0)))
+WITH_ID = Append(TWICE, transaction=("loader", 3))
+SAME_ID = Compare("=", Column(("source", "id")), Column(("target", "id")))
+DELETE_4 = MergeClause(
+    "matched", "delete", condition=Compare("=", Column(("source", "v")), Literal(DOUBLE, 4.0))
+)
+DELETE = MergeClause("matched", "delete")
+
+
+def recorded(operation: Operation) -> list[Operation]:
+    """Two files, in a table that records changes; the bounds of the first alone let an id be 7 and -1."""
+    first, second = Rows(NUMBERS, ((7, 1.0), (-1, 2.0), (3, None))), Rows(NUMBERS, ((50, 1.0),))
+    return [Create(NUMBERS, (), CHANGES), Append(first), Append(second), operation]
+
+
+def listed(value: int, times: int = 2) -> Expression:
+    return In(ID, (Literal(LONG, value),) * times)
+
+
+BETWEEN_7 = Between(ID, Literal(LONG, 7), Literal(LONG, 7))
+CONTRADICTIONS = (
+    And((is_(ID, LONG, 7), listed(-1))),
+    And((listed(-1, 3), BETWEEN_7)),
+    And((is_(ID, LONG, 7), listed(-1), is_(V, DOUBLE, 2.0))),
+    And((is_(ID, LONG, 7), listed(-1), is_(ID, LONG, 0, ">"))),
+    And((is_(ID, LONG, 7), listed(-1), is_(ID, LONG, 3, "!="))),
+    And((is_(ID, LONG, 7), listed(-1), In(ID, (Literal(LONG, 3), Literal(LONG, -1))))),
+    Not(Or((is_(ID, LONG, 7, "!="), Not(listed(-1))))),
+)
+
 SHOWN: dict[str, tuple[list[Operation], ...]] = {
     "delta-rs-nan-left-out-of-bounds": (
         one_number(Read(where=is_(V, DOUBLE, 1.0))),
@@ -176,6 +207,20 @@ SHOWN: dict[str, tuple[list[Operation], ...]] = {
         [Create(NUMBERS, (), CHANGES), Append(Rows(NUMBERS, ((1, 1.0), (7, 1.0), (7, 2.0)))),
          Update((("id", Literal(LONG, 1)),), is_(ID, LONG, 7))],
     ),
+    "delta-rs-rewrites-by-contradictions": (
+        *(recorded(Delete(where)) for where in CONTRADICTIONS),
+        recorded(Update((("v", Literal(DOUBLE, 9.0)),), CONTRADICTIONS[0])),
+        recorded(Update((("v", Literal(DOUBLE, 9.0)),), CONTRADICTIONS[3])),
+        recorded(Overwrite(Rows(NUMBERS, ()), CONTRADICTIONS[0])),
+    ),
+    "delta-rs-merge-deletes-twice": (
+        numbers(Merge(TWICE, SAME_ID, (DELETE_4, DELETE))),
+        numbers(Merge(TWICE, SAME_ID, (DELETE, UPDATE_ALL))),
+    ),
+    "delta-rs-repeats-transactions": (
+        [*numbers(), WITH_ID, Reopen(), replace(WITH_ID, transaction=("loader", 2))],
+        [*numbers(), WITH_ID, Overwrite(TWICE, transaction=("loader", 3))],
+    ),
     "delta-rs-change-data-escaped-twice": (
         [Create(TEXTS, ("part",), CHANGES),
          Append(Rows(TEXTS, ((1, "a:b"),))), ReadChanges(AtState(1))],
@@ -221,3 +266,67 @@ def test_a_difference_that_can_not_be_computed_does_not_match(tmp_path: Path):
                         "nan-read-as-the-bound", "parsed-stats-beside-json", "append-without-the-tag",
                         "partition-columns-behind",
                     }  # fmt: skip
+
+
+WIDE = DecimalType(20, 0)
+LONG_NUMBER = 10**16 + 1  # as a double it is one less
+
+
+@pytest.mark.parametrize(("op", "number"), (("=", LONG_NUMBER), (">", LONG_NUMBER - 1)))
+def test_rows_that_rounded_bounds_hide_from_a_filter_belong_to_them(op: str, number: int, tmp_path: Path):
+    rows = decimals(20, 0, LONG_NUMBER, 5)
+    where = Compare(op, Column(("d",)), Literal(WIDE, Decimal(number, 0)))
+    # Before the last step come as many others as it takes until the harness filters by the predicate after it.
+    steps: list[Operation] = [Create(rows.schema), Delete(where), *(Reopen() for _ in range(9)), Append(rows)]
+    history = History("lockstep", "dev", 0, 1, tuple(map(Step, steps)))
+    found = {
+        violation.requirement: candidate_causes(result.observation, violation, history, all_causes())
+        for result in play(DeltaRs(), tmp_path / "table", steps).result
+        for violation in result.violations
+    }
+    for requirement in ("read.filter", "metamorphic.filter-picks"):
+        assert found[requirement] == ("delta-rs-decimal-statistics",)
+
+
+NULL_BOUND = Between(ID, null(LONG), Literal(LONG, 5))
+
+
+@pytest.mark.parametrize(
+    "operation",
+    (
+        Delete(NULL_BOUND),
+        Delete(And((is_(ID, LONG, 3), is_(V, DOUBLE, None, "<")))),
+        Update((("v", Literal(DOUBLE, 9.0)),), NULL_BOUND),
+        Overwrite(Rows(NUMBERS, ()), NULL_BOUND),
+    ),
+)
+def test_files_that_are_rewritten_by_a_null_belong_to_the_null(operation: Operation, tmp_path: Path):
+    steps = recorded(operation)
+    history = History("lockstep", "dev", 0, 1, tuple(map(Step, steps)))
+    # Without a filter by the same predicate first, whose wrong answer would end the history.
+    played = play(DeltaRs(), tmp_path / "table", steps, extra_reads=False)
+    found = [
+        candidate_causes(result.observation, violation, history, all_causes())
+        for result in played.result
+        for violation in result.violations
+        if violation.requirement not in ALWAYS
+    ]
+    assert found
+    assert set(found) == {("delta-rs-null-in-filter",)}
+
+
+@pytest.mark.parametrize("second", (NAN, 3.0))
+@pytest.mark.parametrize("kind", ("delete", "update"))
+def test_a_write_that_does_not_find_its_nan_belongs_to_the_bounds(kind: str, second: float, tmp_path: Path):
+    where = is_(V, DOUBLE, 4.0, ">")
+    write: Operation = Delete(where) if kind == "delete" else Update((("id", Literal(LONG, 9)),), where)
+    rows = Rows(NUMBERS, ((1, 1.0), (2, NAN), (3, second)))
+    steps: list[Operation] = [Create(NUMBERS), Append(rows), write]
+    history = History("lockstep", "dev", 0, 1, tuple(map(Step, steps)))
+    found = [
+        candidate_causes(result.observation, violation, history, all_causes())
+        for result in play(DeltaRs(), tmp_path / "table", steps, extra_reads=False).result
+        for violation in result.violations
+        if violation.requirement == "outcome.allowed"
+    ]
+    assert found == [("delta-rs-nan-left-out-of-bounds",)]

@@ -95,6 +95,17 @@ def test_the_null_of_a_comparison_is_taken_out_and_the_rest_of_the_filter_stays(
     )
 
 
+def test_an_item_that_a_list_names_twice_is_named_once():
+    seven, one = Literal(LONG, 7), Literal(LONG, 1)
+    where = And((Compare("=", Column(("id",)), seven), In(Column(("id",)), (one, one))))
+    changed = counterfactual_of(
+        cause("delta-rs-rewrites-by-contradictions"),
+        history(Create(NUMBERS), Append(Rows(NUMBERS, ((1, 1.0), (7, 1.0)))), Delete(where)),
+    )
+    assert changed is not None
+    assert changed.steps[-1].operation == Delete(And((where.operands[0], In(Column(("id",)), (one,)))))
+
+
 def test_partition_texts_that_become_one_stay_one_partition():
     texts = struct(("id", LONG), ("part", STRING))
     changed = counterfactual_of(

@@ -224,6 +224,12 @@ def may_become_null(expression: Expression, _: tuple[str, ...]) -> bool:
     return repeated or any(isinstance(operand, Literal) and operand.value is None for operand in operands)
 
 
+def lists_equal_items(expression: Expression, _: tuple[str, ...]) -> bool:
+    """Whether an expression looks for a value in a list that names the same value several times, and no other."""
+    options = expression.options if isinstance(expression, In) else ()
+    return len(options) > 1 and len(set(options)) == 1
+
+
 def compared_operands(expression: Expression) -> tuple[Expression, ...]:
     """Return the operands of a comparison; none if the expression is no comparison."""
     match expression:

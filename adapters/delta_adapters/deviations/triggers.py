@@ -137,6 +137,11 @@ TRIGGERS: Mapping[str, Trigger] = {
         "a comparison with null is simplified to a null without columns",
         expression=predicates.may_become_null,
     ),
+    "equal-items-listed": Trigger(
+        "such a list becomes an equality, when contradictions have been looked for",
+        expression=predicates.lists_equal_items,
+        everywhere=True,
+    ),
     "fraction-in-a-constraint": Trigger(
         "a decimal in a constraint loses its point", operation=predicates.fraction_in_a_constraint
     ),

@@ -9,7 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from conformance.findings.predictions import answers, bounds, commits, contents, crashes, outcomes, races
+from conformance.findings.predictions import (
+    answers,
+    bounds,
+    commits,
+    contents,
+    crashes,
+    outcomes,
+    races,
+    rewrites,
+    skipping,
+)
 from conformance.observations.observation import Observation
 from delta_adapters.deviations import Prediction
 from delta_models.expressions import NotEvaluable
@@ -30,6 +40,7 @@ DIFFERENCES: Mapping[str, Difference] = {
     "astral-characters-too-low": answers.astral_characters_too_low,
     "moment-wraps-around": answers.moment_wraps_around,
     "gap-dates-not-found": answers.gap_dates_not_found,
+    "files-skipped-by-decimal-bounds": skipping.files_skipped_by_decimal_bounds,
     "nan-left-out-of-maximum": bounds.nan_left_out_of_maximum,
     "decimal-bound-through-double": bounds.decimal_bound_through_double,
     "converted-bound-through-double": bounds.converted_bound_through_double,
@@ -63,15 +74,22 @@ DIFFERENCES: Mapping[str, Difference] = {
     "new-columns-filled-too": contents.new_columns_filled_too,
     "operation-sees-empty-text": contents.operation_sees_empty_text,
     "unknown-rows-deleted": contents.unknown_rows_deleted,
+    "nan-not-found": contents.nan_not_found,
     "nan-written-as-the-bound": contents.nan_written_as_the_bound,
     "rows-of-respelt-files-stay": contents.rows_of_respelt_files_stay,
     "long-texts-written": contents.long_texts_written,
     "not-null-beside-old-rows": contents.not_null_beside_old_rows,
+    "files-rewritten-by-what-is-left": rewrites.files_rewritten_by_what_is_left,
+    "files-rewritten-beside-null": rewrites.files_rewritten_beside_null,
+    "rows-told-beside-null": rewrites.rows_told_beside_null,
+    "rows-told-by-what-is-left": rewrites.rows_told_by_what_is_left,
     "committed-once-more": crashes.committed_once_more,
     "refused-by-its-own-commit": crashes.refused_by_its_own_commit,
     "removed-once-more": crashes.removed_once_more,
     "process-aborts-on-slices": outcomes.process_aborts_on_slices,
     "merge-of-all-not-parsed": outcomes.merge_of_all_not_parsed,
+    "deleted-by-several-source-rows": outcomes.deleted_by_several_source_rows,
+    "written-under-a-known-transaction": outcomes.written_under_a_known_transaction,
     "files-with-tilde-missing": outcomes.files_with_tilde_missing,
     "folder-name-too-long": outcomes.folder_name_too_long,
     "constraint-without-the-point": outcomes.constraint_without_the_point,

@@ -13,6 +13,7 @@ from conformance.findings.predictions.filters import readings
 from conformance.findings.predictions.tables import (
     files_with_rows,
     in_columns,
+    is_unchanged,
     leaves_rows,
     partition_places,
     result_on,
@@ -21,13 +22,13 @@ from conformance.findings.predictions.tables import (
     same_rows,
 )
 from conformance.observations.observation import Observation
-from delta_models.expressions import Column, NotEvaluable, columns_of
+from delta_models.expressions import Column, NotEvaluable, columns_of, evaluate
 from delta_models.log import paths
 from delta_models.operations import Assignments, Delete, Merge, Operation, Update
-from delta_models.outcomes import Committed
+from delta_models.outcomes import Committed, NoChange
 from delta_models.requirements import Violation
-from delta_models.schema import BINARY, STRING, TIMESTAMP, TIMESTAMP_NTZ, DataType
-from delta_models.values import Key, Row, bag, row_key
+from delta_models.schema import BINARY, DOUBLE, FLOAT, STRING, TIMESTAMP, TIMESTAMP_NTZ, DataType
+from delta_models.values import Key, Row, Value, bag, row_key
 
 SAID_AND_HELD = re.compile(r": the log says (?P<said>.*), the file (?P<held>.*)$", re.DOTALL)
 NAME_OF_NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -197,6 +198,41 @@ def nan_written_as_the_bound(observation: Observation, _: Violation) -> bool:
     left = bag(schema, found.rows)
     certain = bag(schema, right.rows)
     return certain <= left and _matched(list((left - certain).elements()), fates)
+
+
+def nan_not_found(observation: Observation, _: Violation) -> bool:
+    """Nothing was done, since each row to be written holds NaN, and lies in a file with other numbers."""
+    operation, before = observation.operation, observation.before
+    if not isinstance(operation, Delete | Update) or operation.where is None or before is None:
+        return False
+    if not isinstance(observation.outcome, NoChange) or not is_unchanged(observation):
+        return False
+    schema = before.schema
+    names = {column.path[0] for column in columns_of(operation.where)}
+    places = [place for place, name in enumerate(schema.names) if name in names]
+    numeric = [place for place in places if schema.fields[place].type in {DOUBLE, FLOAT}]
+    found = False
+    for add, rows in files_with_rows(observation, before):
+        constants = constants_of(add, rows, schema, places)
+        nan = [
+            place for place in numeric if any(is_nan(schema.fields[place].type, row[place]) for row in rows)
+        ]
+        bounded = [
+            place for place in nan if any(_is_number(schema.fields[place].type, row[place]) for row in rows)
+        ]
+        for row in rows:
+            picked = evaluate(operation.where, schema, row) is True
+            hidden = any(is_nan(schema.fields[place].type, row[place]) for place in bounded)
+            if picked and not hidden:
+                return False
+            if constants and evaluate(operation.where, schema, without_nan(row, constants)) is True:
+                return False
+            found = found or picked
+    return found
+
+
+def _is_number(data_type: DataType, value: Value) -> bool:
+    return value is not None and not is_nan(data_type, value)
 
 
 def rows_of_respelt_files_stay(observation: Observation, _: Violation) -> bool:

@@ -85,6 +85,11 @@ class Reading:
         return None if truth is None else bool(truth)
 
 
+def parts_of(where: Expression) -> tuple[Expression, ...]:
+    """The parts of a predicate that must all hold, as the optimizer splits it."""
+    return _parts(_simplified(where, negated=False, repeats=True))
+
+
 def readings(*, nulls: bool, partitions: bool) -> Iterator[Reading]:
     """The ways to apply a filter if nulls are taken for true, and if comparisons of partition columns are not made."""
     for lists, null_is_kept, repeats in product((True, False), repeat=3):

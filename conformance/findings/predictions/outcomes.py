@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from conformance.findings.predictions.tables import (
@@ -12,6 +13,7 @@ from conformance.findings.predictions.tables import (
     message_of,
     rows_after,
     rows_before,
+    same_rows,
     snapshot_of,
     with_literals,
     wrong_reads,
@@ -41,7 +43,9 @@ from delta_models.operations import (
 from delta_models.outcomes import Committed, NoChange, Rejected, Unknown
 from delta_models.requirements import Violation
 from delta_models.schema import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, DecimalType, Struct
-from delta_models.values import Decimal, Row, Value, bag, row_key
+from delta_models.table import Table
+from delta_models.table.merge import merge
+from delta_models.values import Decimal, Row, Rows, Value, bag, row_key
 from delta_models.wire_names import text_of
 
 LONG_NAME = 255  # bytes that a file system allows a name
@@ -71,6 +75,55 @@ def merge_of_all_not_parsed(observation: Observation, _: Violation) -> bool:
         and any("`" in name for name in observation.before.schema.names)
         and "close delimiter '`'" in message_of(observation.outcome)
         and is_unchanged(observation)
+    )
+
+
+def deleted_by_several_source_rows(observation: Observation, violation: Violation) -> bool:
+    """Rows are deleted that match several times, each time by a delete without a condition, and the rest is right."""
+    operation, before, found = observation.operation, observation.before, rows_after(observation)
+    rows = rows_before(observation)
+    if not isinstance(operation, Merge) or before is None or found is None or rows is None:
+        return False
+    # A delete with a condition that acts on such a row makes the merge ambiguous, as an update does.
+    clauses = tuple(
+        replace(clause, action="update")
+        if clause.when == "matched" and clause.action == "delete" and clause.condition is not None
+        else clause
+        for clause in operation.clauses
+    )
+    table = Table(True, before.schema, tuple(before.partition_by), rows=rows)
+    probed = merge(table, replace(operation, clauses=clauses)).allowed_outcomes
+    return any(isinstance(probe.outcome, Committed) for probe in probed) and _is_what_breaks(
+        observation, violation, found
+    )
+
+
+def written_under_a_known_transaction(observation: Observation, violation: Violation) -> bool:
+    """A write under a transaction id that the table has is made as if the table had it not, id included."""
+    operation, before, found = observation.operation, observation.before, rows_after(observation)
+    if not isinstance(operation, Append | Overwrite) or operation.transaction is None:
+        return False
+    if before is None or found is None:
+        return False
+    application, version = operation.transaction
+    known = before.transactions.get(application)
+    told = [(one.app_id, one.version) for commit in observation.commits for one in commit.transactions]
+    return (
+        known is not None
+        and known.version >= version
+        and told == [operation.transaction]
+        and _is_what_breaks(observation, violation, found)
+    )
+
+
+def _is_what_breaks(observation: Observation, violation: Violation, found: Rows) -> bool:
+    """Whether these are the rows of an outcome that is right but for breaking this requirement."""
+    return any(
+        allowed.breaks == violation.requirement
+        and isinstance(observation.outcome, type(allowed.outcome))
+        and allowed.table.schema.names == found.schema.names
+        and same_rows(found.schema, allowed.table.rows, found.rows)
+        for allowed in observation.expectation.allowed_outcomes
     )
 
 
