@@ -174,18 +174,19 @@ def make_plan(
 def interleave(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
     """Yield the chunks of all kinds in proportion, so that a budget cuts all suites and tables alike.
 
-    The first chunk of every kind comes before the second of any.
+    The first chunk of every kind comes before the second of any. Chunks with the same share take turns by suite.
     """
     kinds: dict[tuple[str, str], list[Chunk]] = {}
     for chunk in chunks:
         kinds.setdefault((chunk.suite, chunk.table), []).append(chunk)
-    # The shares of kinds with equally many chunks are equal, and a stable sort keeps the order of the profile.
-    shared = [
-        (position / len(of_kind), chunk)
-        for of_kind in kinds.values()
-        for position, chunk in enumerate(of_kind)
-    ]
-    yield from (chunk for _, chunk in sorted(shared, key=lambda pair: pair[0]))
+    turns: Counter[tuple[str, float]] = Counter()  # of each suite, for each share
+    order: list[tuple[float, int, Chunk]] = []
+    for (suite, _), of_kind in kinds.items():
+        for position, chunk in enumerate(of_kind):
+            share = position / len(of_kind)
+            order.append((share, turns[suite, share], chunk))
+            turns[suite, share] += 1
+    yield from (chunk for *_, chunk in sorted(order, key=lambda entry: entry[:2]))
 
 
 def _chunks(
