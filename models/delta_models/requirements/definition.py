@@ -83,6 +83,12 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         strength="lenient",
     ),
     _outcome(
+        "merge-into-append-only-may-be-refused",
+        "A merge that could remove or change rows of a table with delta.appendOnly=true may be refused even if no row"
+        " of the table is one that it acts on.",
+        strength="lenient",
+    ),
+    _outcome(
         "casts-may-be-refused",
         "A value of another type is stored as the column's type if the store-assignment policy allows it, or refused.",
         strength="lenient",

@@ -90,7 +90,10 @@ def merge(table: Table, operation: Merge) -> Expectation:
         matches = _matches(operation, target, scope)
     except (KeyError, RowMismatch) as error:
         return _misfit(table, error)
-    if table.property("delta.appendOnly") == "true" and (clauses[MATCHED] or clauses[BY_SOURCE]):
+    append_only = table.property("delta.appendOnly") == "true" and bool(
+        clauses[MATCHED] or clauses[BY_SOURCE]
+    )
+    if append_only and _acts_on_rows(target, operation, clauses, matches):
         return expect_refusal(table, "append-only", "outcome.append-only")
     try:
         kept, new, deleted_twice = _act(target, operation, clauses, matches)
@@ -106,6 +109,10 @@ def merge(table: Table, operation: Merge) -> Expectation:
         expectation = _expect_nothing(table, target)
     else:
         expectation = expect_rewrite(table, target.with_rows((*kept, *stored)), "contents.merge")
+    if append_only:
+        expectation = allow_refusal(
+            expectation, table, ("append-only",), "outcome.merge-into-append-only-may-be-refused"
+        )
     if any(clause.casts for clause in clauses[MATCHED] + clauses[NOT_MATCHED] + clauses[BY_SOURCE]):
         expectation = allow_refusal(expectation, table, ("schema",), "outcome.casts-may-be-refused")
     if generated_columns(target.schema):
@@ -121,6 +128,17 @@ def merge(table: Table, operation: Merge) -> Expectation:
         for allowed in expectation.allowed_outcomes
     )
     return expect_refusal(table, "ambiguous-match", "outcome.ambiguous-match-refused").or_else(*softer)
+
+
+def _acts_on_rows(
+    table: Table, operation: Merge, clauses: dict[str, list[_Clause]], matches: list[list[int]]
+) -> bool:
+    """Whether a clause acts on a row of the table, or can't be decided."""
+    try:
+        decisions, _ = _decide(table, operation, clauses, matches)
+    except (Ambiguous, Overflow, EvaluationError):
+        return True
+    return any(clause is not None and pair[1] is not None for clause, pair in decisions)
 
 
 def _misfit(table: Table, error: KeyError | RowMismatch) -> Expectation:

@@ -11,7 +11,7 @@ from delta_models.schema import (
     STRING,
     struct,
 )  # fmt: skip
-from delta_models.table import ModelHistory
+from delta_models.table import Expectation, ModelHistory
 from delta_models.values import Rows
 from tests.models.table import nested_rows
 from tests.models.table.three_rows import (
@@ -106,6 +106,30 @@ class TestMerge:
         ends = model_history(THREE).expect(ops.Merge(rows((9, "z", "z")), ON_ID, (UPDATE_ALL,)))
         assert ends.fitting_outcomes(Committed(), 1)
         assert ends.fitting_outcomes(NoChange(), 0)
+
+
+class TestAppendOnly:
+    ONLY = ops.Create(THREE.rows.schema, properties=(("delta.appendOnly", "true"),))
+
+    def expectation_of(self, source: Rows, *clauses: ops.MergeClause) -> Expectation:
+        return ModelHistory().after(self.ONLY).after(THREE).expect(ops.Merge(source, ON_ID, clauses))
+
+    def test_a_merge_that_acts_on_a_row_of_the_table_is_refused(self) -> None:
+        for clause in (DELETE, UPDATE_ALL):
+            allowed = self.expectation_of(rows((1, "new", "x")), clause, INSERT_ALL).allowed_outcomes
+            assert {one.outcome for one in allowed} == {Rejected("append-only")}
+
+    def test_a_merge_that_acts_on_no_row_of_the_table_may_be_refused_but_need_not(self) -> None:
+        source = rows((9, "nine", "z"))
+        expectation = self.expectation_of(source, DELETE, INSERT_ALL)
+        (done,) = expectation.fitting_outcomes(Committed(), 1)
+        assert len(done.table.rows) == 4
+        (refused,) = expectation.fitting_outcomes(Rejected("append-only"), 0)
+        assert len(refused.table.rows) == 3
+
+    def test_a_merge_that_only_inserts_is_never_refused(self) -> None:
+        expectation = self.expectation_of(rows((9, "nine", "z")), INSERT_ALL)
+        assert not expectation.fitting_outcomes(Rejected("append-only"), 0)
 
 
 class TestSchemaEvolution:
