@@ -25,18 +25,21 @@ def check(observation: Observation, _recorder: CheckRecorder) -> Iterator[Checke
 
 
 def _is_interrupted_cleanup(observation: Observation, violation: Violation) -> bool:
-    """Return whether an interrupted clean-up explains a gap: among the versions that a checkpoint covers."""
-    if (
-        observation.fault_context is None
-        or not observation.fault_context.cleaned
-        or violation.requirement != "log.versions-contiguous"
-    ):
+    """Return whether an interrupted clean-up explains a violation.
+
+    It deletes files in any order. So it leaves gaps among the versions that a checkpoint covers, or an old checkpoint
+    without its commit, which nobody needs as long as there is a later one.
+    """
+    if observation.fault_context is None or not observation.fault_context.cleaned:
         return False
     listing = observation.reader.listing()
-    covered = max(
-        (checkpoint.version for checkpoint in listing.checkpoints if checkpoint.complete), default=-1
+    complete = [checkpoint.version for checkpoint in listing.checkpoints if checkpoint.complete]
+    if violation.requirement == "log.cleanup-keeps-checkpoint-commit":
+        return len(set(complete)) > 1
+    covered = max(complete, default=-1)
+    return violation.requirement == "log.versions-contiguous" and any(
+        name == violation.where and version <= covered for version, name in listing.commits.items()
     )
-    return any(name == violation.where and version <= covered for version, name in listing.commits.items())
 
 
 CHECK = Check(CheckName.CHECKPOINTS, JUDGES, check)
