@@ -59,6 +59,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return folders
 
 
+@pytest.mark.slow
 def test_one_build_is_known_by_its_content_and_has_not_regressed_with_another_seed(talk, runs):
     builds = {
         name: json.loads((folder / "summary.json").read_text())["engines"][0]["build"]

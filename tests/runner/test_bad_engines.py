@@ -93,6 +93,7 @@ class TestDeaths:
         assert done.exit == 1  # that it died is a finding
         assert "diesateverytable@1.0 was given up: its host ended 3 times" in done.output
 
+    @pytest.mark.slow
     def test_an_engine_that_dies_in_every_race_is_not_started_for_each_of_them(
         self, run, tmp_path, monkeypatch
     ):
@@ -103,6 +104,7 @@ class TestDeaths:
         assert done.exit == 1
         assert len((tmp_path / "starts").read_text().splitlines()) < 30
 
+    @pytest.mark.slow
     def test_losses_of_one_cause_are_summed_up(self, run):
         done = run("--engine", engine("DiesAtEveryAppend"), "--examples", "20", "--steps", "3")
         losses = [event for event in done.events if event["event"] == "EngineLost"]

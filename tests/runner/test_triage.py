@@ -18,6 +18,7 @@ def findings(run: Run, state: str) -> list[dict[str, object]]:
     return [finding for finding in run.summary["findings"] if finding["state"] == state]
 
 
+@pytest.mark.slow
 def test_one_fault_is_one_new_finding_with_one_fingerprint_on_any_seed(run):
     seen = [run("--engine", engine("Lies"), *SMALL, "--seed", seed) for seed in ("11", "12")]
     for done in seen:
@@ -33,6 +34,7 @@ def test_one_fault_is_one_new_finding_with_one_fingerprint_on_any_seed(run):
     assert len({str(findings(done, "new")[0]["fingerprint"]) for done in seen}) == 1
 
 
+@pytest.mark.slow
 def test_a_baseline_holds_on_another_seed(run):
     first = run("--engine", engine("Lies"), *SMALL, "--seed", "11")
     again = run(
