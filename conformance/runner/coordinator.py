@@ -66,7 +66,6 @@ def run_plan(options: RunOptions, plan: Plan, bus: Bus) -> None:
                 if available := available_engines(specs, bus.emit, asked=bool(options.engines)):
                     coordinator.run(available)
         finally:
-            coordinator.settle_alike(light=True)
             for loss in coordinator.losses.rest():
                 bus.emit(loss)
     if deadline is not None and not coordinator.complete and time.monotonic() >= deadline:
@@ -148,9 +147,9 @@ class Coordinator:
                 )
                 return
 
-    def settle_alike(self, *, light: bool = False) -> None:
-        """Report what is known of sightings that need no triage of their own, or for which no time was left."""
-        for event in self._triage.settle_alike(light=light):
+    def _settle_alike(self) -> None:
+        """Report what is known of sightings that need no triage of their own."""
+        for event in self._triage.settle_alike():
             self._bus.emit(event)
 
     def _start_workers(self, specs: Sequence[EngineSpec]) -> None:
@@ -233,7 +232,7 @@ class Coordinator:
         self._triage.take(event)
         self._bus.emit(event)
         if isinstance(event, FindingFound | FindingTriaged):
-            self.settle_alike()
+            self._settle_alike()
         if isinstance(event, EngineReady):
             self._awaited.discard(event.spec)
         if isinstance(event, FindingFound | FindingTriaged | EngineReady):

@@ -114,14 +114,11 @@ class TriageQueue:
             if event.cause is not None and sighting.candidates:
                 self._shown.setdefault(sighting.likeness, event)
 
-    def settle_alike(self, *, light: bool = False) -> Iterator[FindingTriaged]:
-        """Yield what is known of sightings that wait and are alike to one whose cause was shown.
-
-        They are those with an engine on a JVM at the table; with `light`, for the end of a run, all others too.
-        """
+    def settle_alike(self) -> Iterator[FindingTriaged]:
+        """Yield what is known of sightings on a JVM that wait and are alike to one whose cause was shown."""
         for sighting in self._sightings.values():
             shown = self._shown.get(sighting.likeness)
-            if shown is not None and sighting.phase == "waiting" and (sighting.dear or light):
+            if shown is not None and sighting.phase == "waiting" and sighting.dear:
                 sighting.phase = "done"
                 why = f"like sighting {shown.sighting}, of which triage found: {shown.why}"
                 yield replace(shown, sighting=sighting.id, why=why, reproduced=None, seconds=0.0)
