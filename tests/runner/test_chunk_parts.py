@@ -1,0 +1,80 @@
+"""The worker with the JVMs plays their histories alone, and listeners still see whole chunks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from conformance.events.types import ChunkEnded, ChunkStarted, HistoryEnded, Note
+from conformance.histories import Chunk
+from conformance.runner.chunk_parts import ChunkParts
+from delta_adapters.registry import parse_engine
+from tests.command_runs import engine
+from tests.suites.chunks import play_chunks
+
+CHUNK = Chunk("lockstep", "ci", 3, 77, histories=4, steps=5, heavy=(1, 3))
+STARTED = ChunkStarted("lockstep", "ci", 3, 77)
+
+
+def ended(*, complete=True, seconds=1.0):
+    return ChunkEnded("lockstep", "ci", 3, complete=complete, seconds=seconds)
+
+
+def test_a_chunk_is_split_into_the_histories_of_the_jvm_and_the_others():
+    heavy, light = ChunkParts().split([CHUNK])
+    assert heavy == replace(CHUNK, part=(1, 3))
+    assert light == replace(CHUNK, part=(0, 2), heavy=())
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    (
+        replace(CHUNK, heavy=()),
+        replace(CHUNK, heavy=(0, 1, 2, 3)),
+        replace(CHUNK, suite="examples"),
+        replace(CHUNK, suite="crashes"),
+    ),
+    ids=("no-jvm", "jvm-alone", "examples", "crashes"),
+)
+def test_a_chunk_that_has_no_parts_stays_whole_and_so_do_its_events(chunk):
+    parts = ChunkParts()
+    assert list(parts.split([chunk])) == [chunk]
+    event = ChunkEnded(chunk.suite, chunk.profile, chunk.number, complete=True)
+    assert parts.join(event) == event
+
+
+def test_parts_cross_to_the_worker():
+    for part in ChunkParts().split([CHUNK]):
+        assert Chunk.from_json(part.to_json()) == part
+
+
+@pytest.mark.parametrize("complete", (True, False))
+def test_a_chunk_begins_with_its_first_part_and_ends_with_its_last(complete):
+    parts = ChunkParts()
+    list(parts.split([CHUNK]))
+    events = (STARTED, ended(complete=complete), STARTED, Note("a note"), ended())
+    told = [parts.join(event) for event in events]
+    assert told == [STARTED, None, None, Note("a note"), ended(complete=complete, seconds=2.0)]
+
+
+def test_a_chunk_of_which_one_part_never_ends_does_not_end():
+    parts = ChunkParts()
+    list(parts.split([CHUNK]))
+    assert parts.join(STARTED) == STARTED
+    assert parts.join(ended()) is None
+
+
+@pytest.mark.parametrize("suite", ("lockstep", "shared"))
+def test_the_parts_of_a_chunk_are_the_histories_that_the_whole_chunk_has(tmp_path, suite):
+    def play(name, *chunks):
+        events = play_chunks([parse_engine(engine("Honest"))], chunks, tmp_path / name)
+        assert all(event.complete for event in events if isinstance(event, ChunkEnded))
+        played = [event for event in events if isinstance(event, HistoryEnded)]
+        return {event.history: (event.steps, event.operations, event.dear) for event in played}
+
+    chunk = replace(CHUNK, suite=suite)
+    heavy, light = (play(f"{part.part}", part) for part in ChunkParts().split([chunk]))
+    assert sorted(heavy) == [1, 3]
+    assert sorted(light) == [0, 2]
+    assert heavy | light == play("whole", chunk)
