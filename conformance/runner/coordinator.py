@@ -177,6 +177,7 @@ class Coordinator:
                     work=str(worker.work),
                     heavy=heavy or (first and bool(asked) and any_heavy),
                     gives_way=bool(self._heavy) and not heavy,
+                    brief=self._plan.is_brief,
                     known=tuple(sorted(self._options.known)),
                     deviations=None if own is None else str(own.absolute()),
                     deadline=self._deadline,

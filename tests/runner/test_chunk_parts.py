@@ -9,6 +9,7 @@ import pytest
 from conformance.events.types import ChunkEnded, ChunkStarted, HistoryEnded, Note
 from conformance.histories import Chunk
 from conformance.runner.chunk_parts import ChunkParts
+from conformance.suites.examples import EXAMPLES
 from delta_adapters.registry import parse_engine
 from tests.command_runs import engine
 from tests.suites.chunks import play_chunks
@@ -32,10 +33,10 @@ def test_a_chunk_is_split_into_the_histories_of_the_jvm_and_the_others():
     (
         replace(CHUNK, heavy=()),
         replace(CHUNK, heavy=(0, 1, 2, 3)),
-        replace(CHUNK, suite="examples"),
         replace(CHUNK, suite="crashes"),
+        replace(CHUNK, suite="races"),
     ),
-    ids=("no-jvm", "jvm-alone", "examples", "crashes"),
+    ids=("no-jvm", "jvm-alone", "crashes", "races"),
 )
 def test_a_chunk_that_has_no_parts_stays_whole_and_so_do_its_events(chunk):
     parts = ChunkParts()
@@ -78,3 +79,12 @@ def test_the_parts_of_a_chunk_are_the_histories_that_the_whole_chunk_has(tmp_pat
     assert sorted(heavy) == [1, 3]
     assert sorted(light) == [0, 2]
     assert heavy | light == play("whole", chunk)
+
+
+def test_the_parts_of_the_examples_are_the_examples(tmp_path):
+    chunk = Chunk("examples", "dev", 0, 1, histories=len(EXAMPLES), heavy=(2, 6, 7))
+    heavy, light = ChunkParts().split([chunk])
+    assert (heavy.part, light.part) == ((2, 6, 7), (0, 1, 3, 4, 5, 8))
+    events = play_chunks([parse_engine(engine("Honest"))], [heavy], tmp_path)
+    assert [event.history for event in events if isinstance(event, HistoryEnded)] == [2, 6, 7]
+    assert [event.complete for event in events if isinstance(event, ChunkEnded)] == [True]
