@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 
 from conformance.events.types import ChunkEnded, ChunkStarted, HistoryEnded, Note
 from conformance.histories import Chunk
+from conformance.runner import coordinator
 from conformance.runner.chunk_parts import ChunkParts
 from conformance.suites.examples import EXAMPLES
 from delta_adapters.registry import parse_engine
@@ -88,3 +90,24 @@ def test_the_parts_of_the_examples_are_the_examples(tmp_path):
     events = play_chunks([parse_engine(engine("Honest"))], [heavy], tmp_path)
     assert [event.history for event in events if isinstance(event, HistoryEnded)] == [2, 6, 7]
     assert [event.complete for event in events if isinstance(event, ChunkEnded)] == [True]
+
+
+def test_two_workers_play_each_history_of_a_run_once(run, monkeypatch):
+    monkeypatch.setattr(coordinator, "runs_on_jvm", lambda spec: spec.name != "reference")
+    words = ("--engine", "reference", "--engine", engine("Honest"), "--suite", "shared", "--jobs", "2")
+    done = run(*words, "--examples", "4", "--steps", "3")
+    told = Counter(
+        (event["event"], event["suite"], event.get("history", 0))
+        for event in done.events
+        if event["event"] in {"ChunkStarted", "HistoryEnded", "ChunkEnded"}
+    )
+    assert told == dict.fromkeys(
+        [
+            (kind, suite, history)
+            for suite in ("lockstep", "shared")
+            for kind, histories in (("ChunkStarted", 1), ("HistoryEnded", 4), ("ChunkEnded", 1))
+            for history in range(histories)
+        ],
+        1,
+    )
+    assert all(suite["complete"] for suite in done.summary["suites"])
