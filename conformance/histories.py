@@ -90,7 +90,8 @@ class Chunk:
 
     `heavy` lists the histories, counted from 0, in which engines on a JVM take part. `table` names the table profile
     that the histories are drawn for; if it is empty, the run's profile decides. For a kept history it names the suite
-    that the history comes from.
+    that the history comes from. `part` lists the histories that are played, if another worker plays the others. All
+    are drawn, because each is drawn after those before it.
     """
 
     suite: str
@@ -101,6 +102,7 @@ class Chunk:
     steps: int = STEPS
     heavy: tuple[int, ...] = ()
     table: str = ""
+    part: tuple[int, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -122,9 +124,11 @@ class Chunk:
         return {
             "suite": self.suite, "profile": self.profile, "number": self.number, "seed": self.seed,
             "histories": self.histories, "steps": self.steps, "heavy": list(self.heavy), "table": self.table,
+            "part": None if self.part is None else list(self.part),
         }  # fmt: skip
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> Chunk:
         """Read a chunk from its JSON form."""
-        return cls(**{**form, "heavy": tuple(form["heavy"])})
+        part = form.get("part")
+        return cls(**{**form, "heavy": tuple(form["heavy"]), "part": None if part is None else tuple(part)})

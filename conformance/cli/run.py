@@ -151,10 +151,6 @@ def options_and_plan(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
         regressions=_regressions(arguments.regressions),
     )
     try:
-        plan = plan_run(options)
-    except PlanError as error:
-        raise UsageError(str(error)) from error
-    try:
         known = summary_json.baseline(arguments.baseline) if arguments.baseline else frozenset()
     except summary_json.SummaryError as error:
         raise UsageError(str(error)) from error
@@ -163,6 +159,10 @@ def options_and_plan(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
             catalogue(arguments.deviations)
         except BadCause as error:
             raise UsageError(f"--deviations: {error}") from error
+    try:
+        plan = plan_run(options)  # last of what can be wrong with the options, because it takes a second
+    except PlanError as error:
+        raise UsageError(str(error)) from error
     try:
         folder = new_run_folder(arguments.out)
     except CannotWrite as error:

@@ -18,6 +18,7 @@ from conformance.generation.table_features import features_of
 from conformance.histories import Chunk, Step
 from conformance.planning.claims import PlannedEngine
 from conformance.planning.foresight import (
+    ADDED,
     ANSWERED,
     AS_WRITTEN,
     COMMITTED,
@@ -202,10 +203,10 @@ def _foresee_example(
 
 
 def _evidence_of_example(example: Example) -> Counter[str]:
-    """What an example is evidence of, by its own words: of rows it counts the appends alone."""
+    """What an example is evidence of, by its own words: of rows it counts the appends, of others the files they add."""
     checks: Counter[str] = Counter()
     partition_by: tuple[str, ...] = ()
-    for step in example.steps:
+    for number, step in enumerate(example.steps):
         operation = step.operation
         checks.update([AS_WRITTEN])
         if isinstance(operation, (Orphan, *QUERIES, Reopen, Drop)):
@@ -220,4 +221,6 @@ def _evidence_of_example(example: Example) -> Counter[str]:
         if isinstance(operation, Append) and isinstance(step.outcome, Committed):
             checks.update(evidence_of_rows(operation.rows, partition_by))
             checks.update(["contents.append"] if operation.rows.rows else ())
+        elif any(live.step == number for live in step.live or ()):
+            checks.update(ADDED)
     return checks

@@ -23,10 +23,12 @@ from conformance.planning.kept import kept_chunks, kept_histories
 from conformance.planning.profile import PlanError, Profile, SuitePlan, load_profile
 from conformance.planning.seeds import chunk_seed
 from conformance.planning.top_up import ReservedChunk, TopUp
+from conformance.suites.examples import EXAMPLES
 from conformance.suites.kept_histories import KeptHistory
 from delta_adapters.registry import KNOWN, EngineSpec, engine_names, parse_engine
 
 DRAWN = ("lockstep", "shared", "crashes", "races")
+BRIEF = 200  # steps on a JVM: with fewer its second compiler costs more than it gives
 PLAIN = "plain"  # the name of a suite's histories that are of no table profile
 
 
@@ -50,6 +52,11 @@ class Plan:
     def steps(self) -> int:
         """How many steps the run draws. The worked examples are not drawn, so they do not count."""
         return sum(chunk.histories * chunk.steps for chunk in self.chunks if chunk.suite in DRAWN)
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether engines on a JVM play so few steps that the JVM should be started for a short life."""
+        return sum(suite.dear for suite in self.planned()) < BRIEF
 
     def planned(self, *, light: bool = True, heavy: bool = True) -> tuple[PlannedSuite, ...]:
         """How much of each suite the run plays, if `light` engines, engines on a JVM (`heavy`) or both take part."""
@@ -198,7 +205,7 @@ def _chunks(
     sizes = list(_sizes(wanted, suite.histories))
     for number, histories in enumerate(sizes):
         on_jvm = suite.heavy_chunks is None or number < suite.heavy_chunks
-        heavy = _spread(suite.heavy_histories, histories) if on_jvm else ()
+        heavy = _heavy_of(suite, histories) if on_jvm else ()
         derived = chunk_seed(seed, suite.name, profile, number)
         yield Chunk(suite.name, profile, number, derived, histories, length, heavy)
     if drawn and examples is not None:
@@ -237,6 +244,13 @@ def _sizes(histories: int, most: int) -> Iterator[int]:
     """The sizes of chunks of at most `most` histories."""
     for start in range(0, histories, most):
         yield min(most, histories - start)
+
+
+def _heavy_of(suite: SuitePlan, histories: int) -> tuple[int, ...]:
+    """The histories of a plain chunk in which engines on a JVM take part."""
+    if suite.heavy_examples is None:
+        return _spread(suite.heavy_histories, histories)
+    return tuple(number for number, name in enumerate(EXAMPLES) if name in suite.heavy_examples)
 
 
 def _spread(wanted: int, histories: int) -> tuple[int, ...]:

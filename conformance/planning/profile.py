@@ -15,6 +15,7 @@ from typing import Any
 
 from conformance.events.types import EvidenceThreshold
 from conformance.histories import HISTORIES, STEPS
+from conformance.suites.examples import EXAMPLES
 
 SHRINKING = 60.0
 
@@ -39,7 +40,8 @@ class SuitePlan:
     """How much of one suite a profile wants.
 
     Engines on a JVM take part in `heavy_histories` histories of each of the first `heavy_chunks` chunks. `tables` are
-    further histories by their table profile; their chunks are numbered after the plain ones.
+    further histories by their table profile; their chunks are numbered after the plain ones. In the suite of worked
+    examples, `heavy_examples` names those in which engines on a JVM take part; None means as many as elsewhere.
     """
 
     name: str
@@ -48,6 +50,7 @@ class SuitePlan:
     steps: int = STEPS
     heavy_histories: int = HISTORIES // 2
     heavy_chunks: int | None = None
+    heavy_examples: tuple[str, ...] | None = None
     tables: Mapping[str, TablePlan] = field(default_factory=dict)
 
 
@@ -116,7 +119,12 @@ def parse_profile(name: str, form: Mapping[str, Any]) -> Profile:
 
 def _suite(name: str, parts: Mapping[str, Any]) -> SuitePlan:
     tables = {table: TablePlan(**counts) for table, counts in parts.get("tables", {}).items()}
-    return SuitePlan(name=name, **{**parts, "tables": tables})
+    named = parts.get("heavy_examples")
+    if named is not None and (unknown := sorted(set(named) - set(EXAMPLES))):
+        message = f"no example {', '.join(map(repr, unknown))}; there are {', '.join(EXAMPLES)}"
+        raise TypeError(message)
+    heavy_examples = None if named is None else tuple(named)
+    return SuitePlan(name=name, **{**parts, "tables": tables, "heavy_examples": heavy_examples})
 
 
 def _thresholds(group: Mapping[str, Any]) -> Iterator[EvidenceThreshold]:

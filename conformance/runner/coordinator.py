@@ -41,6 +41,7 @@ from conformance.histories import Chunk
 from conformance.options import RunOptions
 from conformance.planning.plan import Plan, engine_specs
 from conformance.runner.builds import builds_of
+from conformance.runner.chunk_parts import ChunkParts
 from conformance.runner.header import run_header
 from conformance.runner.losses import LossSummary
 from conformance.runner.reserve import Reserve
@@ -91,6 +92,7 @@ class Coordinator:
         self._deadline = deadline
         self._heavy: deque[Chunk] = deque()
         self._light: deque[Chunk] = deque()
+        self._parts = ChunkParts()
         self._reserve = Reserve(plan, engine_specs(options))
         self._planned = len(plan.chunks)
         self._done = 0
@@ -157,10 +159,13 @@ class Coordinator:
 
         Only half of the workers run JVMs, because a JVM needs more than a core while it warms up.
         """
-        any_heavy = any(map(runs_on_jvm, specs))
+        on_jvm = list(map(runs_on_jvm, specs))
+        any_heavy = any(on_jvm)
         asked = tuple(sorted(self._awaited))
-        self._heavy.extend(chunk for chunk in self._plan.chunks if chunk.heavy and any_heavy)
-        self._light.extend(chunk for chunk in self._plan.chunks if not (chunk.heavy and any_heavy))
+        several = len(self._workers) > 1 and any_heavy and not all(on_jvm)
+        chunks = list(self._parts.split(self._plan.chunks) if several else self._plan.chunks)
+        self._heavy.extend(chunk for chunk in chunks if chunk.heavy and any_heavy)
+        self._light.extend(chunk for chunk in chunks if not (chunk.heavy and any_heavy))
         own = self._options.deviations
         for worker in self._workers:
             first = worker.number == 0
@@ -172,6 +177,7 @@ class Coordinator:
                     work=str(worker.work),
                     heavy=heavy or (first and bool(asked) and any_heavy),
                     gives_way=bool(self._heavy) and not heavy,
+                    brief=self._plan.is_brief,
                     known=tuple(sorted(self._options.known)),
                     deviations=None if own is None else str(own.absolute()),
                     deadline=self._deadline,
@@ -212,13 +218,15 @@ class Coordinator:
                 self._idle.append(worker)
                 self._give_work()
                 return
-            event = from_json(form)
+            event = self._parts.join(from_json(form))
         except (ValueError, EventError, AttributeError) as error:
             self._bus.emit(
                 HarnessFault(f"worker {worker.number} sent what is no event: {error}", repr(line[:500]))
             )
             return
-        if not self._is_news(event) or (isinstance(event, EngineLost) and not self.losses.is_first(event)):
+        if event is None or not self._is_news(event):
+            return
+        if isinstance(event, EngineLost) and not self.losses.is_first(event):
             return
         self._reserve.take(event)
         if isinstance(event, EngineUnavailable) and self._awaited:

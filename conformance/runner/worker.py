@@ -36,7 +36,8 @@ class Settings:
     """What a worker needs to know about its run. `known` and `deviations` are those of `RunOptions`.
 
     Before it asks for a chunk, it starts the engines in `asked` and reports of each whether it works. If `gives_way`
-    is set, the run waits for another worker, one with a JVM, so this one is nicer. `deadline` is a time of the
+    is set, the run waits for another worker, one with a JVM, so this one is nicer. If `brief` is set, engines on a JVM
+    get few calls, so their JVMs are started for that. `deadline` is a time of the
     monotonic clock, which processes share. `kept` are the JSON forms of kept histories.
     """
 
@@ -45,6 +46,7 @@ class Settings:
     work: str
     heavy: bool = True
     gives_way: bool = False
+    brief: bool = False
     known: tuple[str, ...] = ()
     deviations: str | None = None
     deadline: float | None = None
@@ -123,8 +125,11 @@ def _do_jobs(coordinator: CoordinatorLink) -> None:
     from delta_adapters.deviations import all_causes  # noqa: PLC0415
     from delta_adapters.host_supervisor import session_gives_way  # noqa: PLC0415
     from delta_adapters.registry import parse_engine  # noqa: PLC0415
+    from delta_adapters.spark.java import BRIEF  # noqa: PLC0415
 
     settings = coordinator.settings()
+    if settings.brief:
+        os.environ[BRIEF] = "1"  # hosts inherit it
     work = Path(settings.work)
     if settings.gives_way:
         os.nice(BEHIND)

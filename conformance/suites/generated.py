@@ -10,6 +10,7 @@ from conformance.execution.history_recorder import HistoryRecorder
 from conformance.execution.table_session import TableSession, execute_step
 from conformance.findings import FindingError
 from conformance.generation import TableShape, state_machine
+from conformance.generation.state_machine import HistoryPlayer
 from conformance.generation.table_features import features_of
 from conformance.histories import Chunk, Step
 from conformance.suites.base import engines_at, play_step
@@ -36,7 +37,7 @@ class GeneratedHistories:
     @property
     def complete(self) -> bool:
         """Whether every history was played to its end."""
-        return self._ended == self.chunk.histories
+        return self._ended == (self.chunk.histories if self.chunk.part is None else len(self.chunk.part))
 
     @property
     def history_recorder(self) -> HistoryRecorder:
@@ -46,9 +47,10 @@ class GeneratedHistories:
 
     def play_all(self) -> None:
         """Generate the histories and play them. Raises FindingError or OSError if the run's folder fails."""
-        suite = self.chunk.suite
+        suite, part = self.chunk.suite, self.chunk.part
+        player = self if part is None else _PartPlayer(self, part)
         state_machine.draw(
-            self.chunk, self, shared=suite == SHARED, faulty=suite == CRASHES, racing=suite == RACES
+            self.chunk, player, shared=suite == SHARED, faulty=suite == CRASHES, racing=suite == RACES
         )
         self.raise_failure()
 
@@ -135,3 +137,34 @@ class GeneratedHistories:
                 yield engine
             else:
                 self.context.note(f"{engine.name} {reason}: not asked in such histories")
+
+
+class _PartPlayer:
+    """The `HistoryPlayer` that hands on some of the histories of a chunk, and nothing once they are over."""
+
+    def __init__(self, player: HistoryPlayer, part: tuple[int, ...]) -> None:
+        self._player = player
+        self._part = part
+        self._history = -1
+        self._over = not part
+
+    def begin(self, history: int, shape: TableShape) -> None:
+        """Begin a history, if it is of the part."""
+        self._history = history
+        if history in self._part:
+            self._player.begin(history, shape)
+
+    def play(self, step: Step) -> None:
+        """Play a step, if its history is of the part."""
+        if self._history in self._part:
+            self._player.play(step)
+
+    def end(self) -> None:
+        """End a history. After the last one of the part nothing more is drawn."""
+        if self._history in self._part:
+            self._player.end()
+        self._over = self._history >= max(self._part)
+
+    def is_over(self) -> bool:
+        """Whether nothing more is wanted."""
+        return self._over or self._player.is_over()

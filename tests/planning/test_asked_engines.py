@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from conformance.options import RunOptions
 from conformance.planning.asked_engines import with_asked_engines
-from conformance.planning.plan import plan_run
+from conformance.planning.plan import make_plan, plan_run
+from conformance.planning.profile import load_profile
 from delta_adapters.registry import parse_engine
 
 
+@cache
 def plan(*engines: str, **options):
     return plan_run(RunOptions(Path(), engines=engines, **options))
 
@@ -37,8 +40,8 @@ def test_engines_without_a_jvm_change_no_chunk():
 
 
 def test_a_suite_with_histories_for_a_jvm_keeps_them():
-    named, default = plan("delta-spark", profile="nightly"), plan(profile="nightly")
-    assert named.chunks == default.chunks
+    chunks = make_plan(load_profile("nightly"), 1, engines=("delta-spark",)).chunks
+    assert with_asked_engines(chunks, [parse_engine("delta-spark")]) == chunks
 
 
 def test_the_seeds_and_the_numbers_of_the_chunks_stay():

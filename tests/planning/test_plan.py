@@ -125,16 +125,18 @@ class TestSeeds:
 class TestRuns:
     def test_a_run_without_engines_is_planned_for_the_default_ones(self):
         assert default_engines() == ("delta-rs", "delta-spark")
-        plan = plan_run(RunOptions(Path("run"), profile="ci", seed=3))
+        plan = plan_run(RunOptions(Path("run"), profile="dev", seed=3))
         assert plan == make_plan(
-            load_profile("ci"), 3, engines=default_engines(), claims=claims(*default_engines())
+            load_profile("dev"), 3, engines=default_engines(), claims=claims(*default_engines())
         )
 
     def test_two_versions_of_an_engine_are_one_engine_of_the_plan(self):
-        options = RunOptions(Path("run"), engines=("delta-rs", "delta-rs@1.5.0"), suites=("lockstep",))
+        options = RunOptions(
+            Path("run"), engines=("delta-rs", "delta-rs@1.5.0"), suites=("lockstep",), profile="dev"
+        )
         plan = plan_run(options)
         assert plan == make_plan(
-            load_profile("ci"),
+            load_profile("dev"),
             0,
             engines=("delta-rs",),
             claims=claims("delta-rs", "delta-rs@1.5.0"),

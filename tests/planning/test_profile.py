@@ -6,6 +6,7 @@ import pytest
 
 from conformance.planning.plan import make_plan
 from conformance.planning.profile import PlanError, load_profile, profile_names
+from conformance.suites.examples import EXAMPLES
 from delta_models.requirements import BY_ID
 from tests.planning.samples import ENGINES, small
 
@@ -46,6 +47,11 @@ def test_ci_plans_three_thousand_steps_and_more():
     assert make_plan(load_profile("ci"), 1, engines=ENGINES).steps >= 3000
 
 
+def test_a_jvm_lives_long_in_ci_and_briefly_in_dev():
+    assert make_plan(load_profile("dev"), 0, engines=ENGINES).is_brief
+    assert not make_plan(load_profile("ci"), 1, engines=ENGINES).is_brief
+
+
 def test_an_unknown_key_in_a_profile_is_rejected():
     with pytest.raises(PlanError, match="chunk"):
         small(suites={"lockstep": {"chunk": 3}})
@@ -53,6 +59,21 @@ def test_an_unknown_key_in_a_profile_is_rejected():
         small(cores=[])
     with pytest.raises(PlanError, match="floor"):
         small(core=[{"requirements": ["x"], "engines": ["e"], "suite": "lockstep", "floor": 3}])
+
+
+def test_engines_on_a_jvm_play_the_examples_that_a_profile_names():
+    def plan(**more):
+        suites = {"examples": {"chunks": 1, "histories": 9, "heavy_histories": 9, **more}}
+        return make_plan(small(suites=suites, core=[]), 1, engines=ENGINES)
+
+    (chunk,) = plan(heavy_examples=["misfit-refused", "some-table"]).chunks
+    assert [name for number, name in enumerate(EXAMPLES) if number in chunk.heavy] == [
+        "some-table", "misfit-refused",
+    ]  # fmt: skip
+    assert chunk.histories == 9
+    assert plan().chunks[0].heavy == tuple(range(9))
+    with pytest.raises(PlanError, match="no example 'sometable'; there are invoices, "):
+        plan(heavy_examples=["sometable"])
 
 
 def test_a_seed_that_is_no_number_is_rejected():

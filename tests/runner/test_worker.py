@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from conformance.runner.worker import BEHIND, Settings
+from delta_adapters.host_supervisor import descendants
+from delta_adapters.spark.java import BRIEF
 
 
 def niceness(pid: int) -> int:
@@ -38,6 +40,27 @@ def test_a_worker_that_the_run_does_not_wait_for_is_nicer_than_the_others(tmp_pa
         process.stdin.close()
     assert theirs in ({min(ours + BEHIND, 19)} if gives_way else {0, ours})  # a new session begins with none
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize("brief", (True, False))
+def test_the_hosts_of_a_worker_learn_whether_a_jvm_has_a_short_life(tmp_path, monkeypatch, brief):
+    monkeypatch.delenv(BRIEF, raising=False)
+    settings = Settings(
+        engines=("reference",), folder=str(tmp_path / "run"), work=str(tmp_path / "work"), brief=brief
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "conformance.runner.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )  # fmt: skip
+    with process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(settings.to_line() + "\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline()) == {"idle": True}
+        (supervisor, *_) = descendants(process.pid)
+        told = f"{BRIEF}=1".encode() in Path(f"/proc/{supervisor}/environ").read_bytes().split(b"\0")
+        process.stdin.close()
+    assert told is brief
 
 
 IN_A_HOST = """

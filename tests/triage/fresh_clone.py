@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,11 +123,11 @@ def run_python(clone: Path, number: int, *command: str) -> subprocess.CompletedP
     )  # fmt: skip
 
 
-def replays(finding: Path, folder: Path, times: int) -> Iterator[ReplayResult]:
-    """Replay a finding several times, from a folder of another name each time."""
+def replays(finding: Path, folder: Path, times: int, *, busy: bool = True) -> Iterator[ReplayResult]:
+    """Replay a finding several times, from a folder of another name each time, beside a busy core if `busy`."""
     clone = fresh_clone(folder / "clone")
     there = shutil.copytree(finding, folder / "elsewhere" / finding.name)
-    with busy_core():
+    with busy_core() if busy else nullcontext():
         for number in range(times):
             clone = clone.rename(folder / f"clone of {number}")
             there = there.rename(folder / "elsewhere" / f"finding {number}")

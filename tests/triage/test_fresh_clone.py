@@ -17,8 +17,13 @@ def race(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return record_finding(RACE, tmp_path_factory.mktemp("race"))
 
 
-def test_a_race_replays_in_a_fresh_clone_with_another_hash_seed_zone_and_load(race: Path, tmp_path: Path):
-    (replayed,) = replays(race, tmp_path, 1)
+@pytest.mark.parametrize(
+    "busy", (False, pytest.param(True, marks=pytest.mark.slow)), ids=("idle", "beside-a-busy-core")
+)
+def test_a_race_replays_in_a_fresh_clone_with_another_hash_seed_and_zone(
+    race: Path, tmp_path: Path, busy: bool
+):
+    (replayed,) = replays(race, tmp_path, 1, busy=busy)
     assert replayed.exit == FAILS
     assert (
         "still fails at step 2: race.appends-read-nothing: Append beside Delete was rejected"

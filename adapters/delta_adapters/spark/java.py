@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 OLDEST = 17
+BRIEF = "DELTA_CONFORMANCE_BRIEF_JVM"  # set to 1: few calls are to come, so a session starts its JVM for a short life
 CURES = (
     (
         "Debian, Ubuntu",

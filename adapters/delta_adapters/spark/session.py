@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from delta_adapters.spark.java import Java
+from delta_adapters.spark.java import BRIEF, Java
 
 LOGGING = """\
 status = error
@@ -103,6 +103,8 @@ def java_options(work: Path, more: tuple[str, ...] = ()) -> str:
         "-Djava.net.preferIPv4Stack=true",
         f"-Djava.io.tmpdir={work / 'tmp'}",
         f"-Dlog4j2.configurationFile={(work / 'log4j2.properties').as_uri()}",
+        # measured: without the second compiler the first 50 calls take a third less, those after 150 a third more
+        *(("-XX:TieredStopAtLevel=1",) if os.environ.get(BRIEF) == "1" else ()),
         *more,
     )
     return " ".join(option if option.isascii() and " " not in option else f'"{option}"' for option in options)

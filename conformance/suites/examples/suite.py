@@ -46,13 +46,15 @@ class WorkedExamples:
     @property
     def complete(self) -> bool:
         """Whether every example was played to its end."""
-        return self._ended == len(EXAMPLES)
+        return self._ended == len(EXAMPLES if self._chunk.part is None else self._chunk.part)
 
     def play_all(self) -> None:
         """Play one example after the other."""
         for number, make in enumerate(EXAMPLES.values()):
             if self._context.is_over():
                 return
+            if self._chunk.part is not None and number not in self._chunk.part:
+                continue
             self.play(number, make())
             self._ended += not self._context.is_over()
 

@@ -12,10 +12,7 @@ from delta_models.casts.implicit import Mismatch
 from delta_models.expressions import Expression, type_of
 from delta_models.functions import BadCall, EvaluationError
 from delta_models.schema import BOOLEAN, VOID, DataType, SchemaError, Struct
-from delta_models.sql.converter import Converter
 from delta_models.sql.errors import NoSuchColumn, NotUnderstood, SqlError, SyntaxProblem, TypeMismatch
-from delta_models.sql.parser import syntax_tree, type_tree
-from delta_models.sql.types import type_from
 
 __all__ = [
     "NoSuchColumn", "NotUnderstood", "SqlError", "SyntaxProblem", "TypeMismatch", "parse_expression",
@@ -28,6 +25,9 @@ def parse_expression(text: str, schema: Struct, zone: tzinfo = UTC) -> Expressio
 
     Raises SqlError.
     """
+    from delta_models.sql.converter import Converter  # noqa: PLC0415 - sqlglot is slow to import, and few tables need it
+    from delta_models.sql.parser import syntax_tree  # noqa: PLC0415 - the same
+
     tree = syntax_tree(text)
     try:
         return Converter(schema, zone).expression(tree)
@@ -48,6 +48,9 @@ def parse_predicate(text: str, schema: Struct, zone: tzinfo = UTC) -> Expression
 
 def parse_type(text: str) -> DataType:
     """Return the type that a text such as `decimal(10, 2)` or `array<int>` names. Raises SqlError."""
+    from delta_models.sql.parser import type_tree  # noqa: PLC0415 - the same
+    from delta_models.sql.types import type_from  # noqa: PLC0415 - the same
+
     try:
         return type_from(type_tree(text))
     except SchemaError as error:

@@ -7,6 +7,7 @@ import pytest
 
 from delta_adapters.host_client import HostClient
 from delta_adapters.registry import parse_engine
+from delta_adapters.spark.java import BRIEF
 
 
 @pytest.fixture(scope="session")
@@ -18,7 +19,7 @@ def delta_spark_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def delta_spark_host(delta_spark_folder: Path) -> Iterator[HostClient]:
     """One host with one JVM for all tests. No JVM is left when the host has ended."""
-    with HostClient.start(parse_engine("delta-spark"), delta_spark_folder) as host:
+    with HostClient.start(parse_engine("delta-spark"), delta_spark_folder, environment={BRIEF: "0"}) as host:
         yield host
     assert javas_under(delta_spark_folder) == []
 

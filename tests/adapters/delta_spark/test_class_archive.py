@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from delta_adapters.delta_spark import class_archive
-from delta_adapters.spark.java import Java
+from delta_adapters.spark.java import BRIEF, Java
 from delta_adapters.spark.session import java_options
 
 JAVA, JARS = Java(Path("/usr/bin/java"), 17, "17.0.1 build 1"), (Path("/cache/delta.jar"),)
@@ -61,3 +61,11 @@ def test_options_with_blanks_reach_the_jvm_in_one_piece():
     assert '"-Djava.io.tmpdir=/a folder/tmp"' in text
     assert '"-XX:SharedArchiveFile=/my cache/x.jsa"' in text
     assert "-XX:+UseSerialGC " in text
+
+
+@pytest.mark.parametrize(("value", "compiler"), (("1", True), ("0", False), (None, False)))
+def test_a_jvm_for_a_few_calls_has_the_quick_compiler_alone(monkeypatch, value, compiler):
+    monkeypatch.delenv(BRIEF, raising=False)
+    if value is not None:
+        monkeypatch.setenv(BRIEF, value)
+    assert ("-XX:TieredStopAtLevel=1" in java_options(Path("/a")).split()) is compiler

@@ -7,12 +7,15 @@ import pytest
 
 from delta_adapters.host_client import HostClient
 from delta_adapters.registry import parse_engine
+from delta_adapters.spark.java import BRIEF
 
 
 @pytest.fixture(scope="session")
 def pyspark_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostClient]:
     """One JVM for all tests."""
-    with HostClient.start(parse_engine("pyspark"), tmp_path_factory.mktemp("pyspark")) as host:
+    with HostClient.start(
+        parse_engine("pyspark"), tmp_path_factory.mktemp("pyspark"), environment={BRIEF: "0"}
+    ) as host:
         yield host
 
 
