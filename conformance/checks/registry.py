@@ -70,6 +70,14 @@ RACE_CHECKS: tuple[Check, ...] = (
     races.CHECK,
     reads.CHECK,
 )
+# No other check looks at what engines answered to reads.
+ANSWER_CHECKS: tuple[Check, ...] = (
+    table_contents.OLD_STATES_CHECK,
+    reads.CHECK,
+    metamorphic.CHECK,
+    introspection.CHECK,
+    streams.CHECK,
+)
 # The first check of the second phase is one of these. From there on checks need the engine's answers.
 ANSWER_CHECKS_BEGIN: tuple[Check, ...] = (table_contents.OLD_STATES_CHECK, reads.CHECK)
 
@@ -81,6 +89,16 @@ def checks_for(observation: Observation) -> tuple[Check, ...]:
     if observation.fault_context is None:
         return ORDINARY_CHECKS
     return CHECKS if observation.fault_context.fault is None else FAULT_CHECKS
+
+
+def is_judged_without_reads(requirement: str) -> bool:
+    """Return whether the outcome of an operation and the files of the table are all that judges a requirement.
+
+    Whether a host answers is judged by no check: a read may be what ends it.
+    """
+    return any(requirement in check.judges for check in CHECKS) and not any(
+        requirement in check.judges for check in ANSWER_CHECKS
+    )
 
 
 def split_phases(checks: tuple[Check, ...]) -> tuple[tuple[Check, ...], tuple[Check, ...]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
@@ -17,6 +17,7 @@ from conformance.histories import History
 from conformance.triage.counterfactuals import counterfactual_of, needs_counterfactual
 from conformance.triage.liveness import Player
 from conformance.triage.replayer import Playthrough, Setup
+from conformance.triage.without_triggers import up_to
 from delta_adapters.deviations import Cause
 from delta_adapters.engine_id import EngineId
 
@@ -39,12 +40,18 @@ class Explanation:
 
 
 def explain(
-    finding: Finding, candidates: Sequence[Cause], replayer: Player, liveness: SaysWhatIsLive
+    finding: Finding,
+    candidates: Sequence[Cause],
+    replayer: Player,
+    liveness: SaysWhatIsLive,
+    *,
+    reads: bool = True,
 ) -> Explanation:
     """Explain a finding by the first of its candidates that is its cause.
 
     If two causes are at work at once, taking one of them out leaves the other. So the triggers of all live candidates
-    are taken out together at last. Raises CannotRun.
+    are taken out together at last. Counterfactuals are played without `reads` only if the finding shows without them
+    too: the trigger is then all that differs. Raises CannotRun.
     """
     spec = Setup.of(finding).spec_of(finding.engine)
     live = [cause for cause in candidates if liveness.is_live(cause, spec)]
@@ -59,21 +66,20 @@ def explain(
     together = [tuple(told)] if len(told) > 1 else []
     for causes in (*((cause,) for cause in told), *together):
         names = " and ".join(f"{cause.trigger}" for cause in causes)
-        left = _left_without(causes, finding, replayer)
+        left = _left_without(causes, finding, replayer, reads=reads)
         if left is None:
             return Explanation(causes[0].id, f"without {names} it is gone")
         reasons.append(f"{' and '.join(cause.id for cause in causes)}: {left}")
     return Explanation(None, "; ".join(reasons) or "no cause predicts it")
 
 
-def _left_without(causes: Sequence[Cause], finding: Finding, player: Player) -> str | None:
+def _left_without(causes: Sequence[Cause], finding: Finding, player: Player, *, reads: bool) -> str | None:
     """Why the counterfactual does not show that these are the causes; None if it does."""
     names = " and ".join(f"{cause.trigger}" for cause in causes)
-    up_to_it = replace(finding.history, steps=finding.history.steps[: finding.step + 1])
-    history = counterfactual_of(causes, up_to_it)
+    history = counterfactual_of(causes, up_to(finding))
     if history is None:
         return f"{names} can't be taken out of the history"
-    outcome = _outcome_of(history, Setup.of(finding), player)
+    outcome = _outcome_of(history, Setup.of(finding), player, reads=reads)
     if outcome.problem:
         return outcome.problem
     last = len(history.steps) - 1  # the step of the finding: the others keep their places before it
@@ -96,13 +102,13 @@ class _Outcome:
 _PLAYED: WeakKeyDictionary[Player, OrderedDict[Hashable, _Outcome]] = WeakKeyDictionary()
 
 
-def _outcome_of(history: History, setup: Setup, player: Player) -> _Outcome:
+def _outcome_of(history: History, setup: Setup, player: Player, *, reads: bool) -> _Outcome:
     """What came of a history. A player plays it once: findings that are alike have the same counterfactual."""
     known = _PLAYED.setdefault(player, OrderedDict())
     specs = tuple(sorted(setup.specs.items()))
-    key = (history, setup.suite, setup.engines, specs, setup.processes, setup.overlap)
+    key = (history, setup.suite, setup.engines, specs, setup.processes, setup.overlap, reads)
     if key not in known:
-        known[key] = _outcome(player.play(history, setup))
+        known[key] = _outcome(player.play(history, setup, reads=reads))
         while len(known) > _KEPT:
             known.popitem(last=False)
     return known[key]
