@@ -167,7 +167,15 @@ class TriageQueue:
             tried = Counter(
                 other.candidates for other in self._sightings.values() if other.phase != "waiting"
             )
-            return min(able, key=lambda sighting: (not sighting.must, tried[sighting.candidates]))
+            # A play of a long history answers for its beginnings (`triage.shared_plays`): on a JVM it goes first.
+            return min(
+                able,
+                key=lambda sighting: (
+                    not sighting.must,
+                    tried[sighting.candidates],
+                    -sighting.steps if sighting.dear else 0,
+                ),
+            )
         shrunk = Counter(
             other.requirement for other in self._sightings.values() if other.deadline is not None
         )

@@ -8,14 +8,14 @@ that reports it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from conformance.checks.registry import is_judged_without_reads
 from conformance.events.types import FindingTriaged
 from conformance.execution.step_result import StepResult
 from conformance.findings.candidates import candidate_causes
-from conformance.findings.fingerprint import key_of
+from conformance.findings.fingerprint import key_of, sighting_id
 from conformance.findings.recorder import keep_finding
 from conformance.findings.storage import FINDINGS, SIGHTINGS, Finding, load_finding, update_finding
 from conformance.histories import History
@@ -26,6 +26,7 @@ from conformance.triage.head_start import head_start
 from conformance.triage.hosts import CannotRun
 from conformance.triage.liveness import Liveness
 from conformance.triage.replayer import CRASHES, RACES, Playthrough, Replayer, Setup
+from conformance.triage.shared_plays import SharedPlays
 from conformance.triage.shrink import Progress, Unwanted, shrink
 from conformance.triage.shrink_command import STATE
 from conformance.triage.without_triggers import up_to, without_triggers
@@ -44,6 +45,7 @@ class Triage:
     causes: Sequence[Cause]
     liveness: Liveness
     known: frozenset[str] = frozenset()
+    _shown: SharedPlays[frozenset[tuple[int, str]]] = field(default_factory=SharedPlays)
 
     def explain(self, sighting: str) -> FindingTriaged:
         """Reproduce a sighting and explain it by a cause.
@@ -133,20 +135,31 @@ class Triage:
         """
         if finding.suite in {CRASHES, RACES} or not is_judged_without_reads(finding.key.requirement):
             return False
-        history = finding.history
+        history, setup = up_to(finding), Setup.of(finding)
+        how = (setup.engines, tuple(sorted(setup.specs.items())))
+        found = self._shown.find(history, how)
+        shown = self._play_without_reads(history, setup) if found is None else found[1]
+        if found is None:
+            self._shown.keep(history, how, shown)
+        return (finding.step, sighting_id(finding.key, finding.engine, finding.candidates)) in shown
 
-        def is_it(step_result: StepResult, violation: Violation) -> bool:
+    def _play_without_reads(self, history: History, setup: Setup) -> frozenset[tuple[int, str]]:
+        """The steps and ids of the sightings that a history shows without reads; empty if it says nothing."""
+        shown: dict[int, tuple[int, str]] = {}
+
+        def note(step_result: StepResult, violation: Violation) -> bool:
             observation = step_result.observation
-            return (
-                observation.step == finding.step
-                and key_of(observation, violation) == finding.key
-                and candidate_causes(observation, violation, history, self.causes) == finding.candidates
-            )
+            if id(violation) not in shown:  # at once, because later steps may delete files
+                names = candidate_causes(observation, violation, history, self.causes)
+                name = sighting_id(key_of(observation, violation), observation.engine, names)
+                shown[id(violation)] = observation.step, name
+            return False
 
-        played = self.replayer.play(up_to(finding), Setup.of(finding), until=is_it, reads=False)
-        return not _unplayable(played) and any(
-            is_it(*found) for found in played.violations(finding.key.engine)
-        )
+        played = self.replayer.play(history, setup, until=note, reads=False)
+        for result in played.results:  # those of the last step
+            for violation in result.violations:
+                note(result, violation)
+        return frozenset() if _unplayable(played) else frozenset(shown.values())
 
     def _reproduce(self, finding: Finding) -> tuple[bool | None, str]:
         """Whether the violation shows again, and why that is not known or not so."""

@@ -14,15 +14,15 @@ from conformance.findings.candidates import triggers_of
 from conformance.findings.fingerprint import sighting_id
 from conformance.findings.recorder import keep_finding
 from conformance.runner.triage_queue import TriageQueue
-from conformance.triage.replayer import Replayer
+from conformance.triage.replayer import Replayer, Setup
 from conformance.triage.steps import Triage
 from delta_adapters.deviations import Cause, Prediction
 from delta_adapters.reference import Reference
-from delta_models.operations import Append, Create
+from delta_models.operations import Append, Create, Overwrite
 from delta_models.schema import DOUBLE, LONG, struct
 from delta_models.table import Table
 from delta_models.values import Rows
-from tests.triage.in_process import NAME, find, history_of, replayer_of
+from tests.triage.in_process import NAME, find, finding_of, history_of, replayer_of
 
 SCHEMA = struct(("id", LONG), ("v", DOUBLE))
 NAN = float("nan")
@@ -74,9 +74,27 @@ class CountsReads(LosesRowsByTwoFaults):
         return super().read(query)
 
 
+class SpellsPathsRaw(Reference):
+    """Paths of files with NaN hold a raw character, and so do those of the second file of an append."""
+
+    def draft(self, operation, snapshot, before, after):
+        draft = super().draft(operation, snapshot, before, after)
+        if isinstance(operation, Append | Overwrite):
+            nan = any(v != v for _, v in operation.rows.rows)
+            for number, form in enumerate(draft.adds):
+                if nan or number:
+                    self.respell(form["add"])
+        return draft
+
+    def respell(self, add) -> None:
+        raw = f"{add['path']}-\u00e9.parquet"
+        (self.folder / add["path"]).rename(self.folder / raw)
+        add["path"] = raw
+
+
 class Live:
     def is_live(self, cause: Cause, _spec: str) -> bool:
-        return cause == CAUSE
+        return cause.id == CAUSE.id
 
 
 def sighting_of(folder: Path, finding: Finding) -> FindingFound:
@@ -141,3 +159,25 @@ def test_what_needs_no_reads_is_explained_without_any(tmp_path: Path):
         CountsReads.reads = 0
         event = Triage(tmp_path, replayer, (CAUSE,), Live()).explain(found.fingerprint)  # type: ignore[arg-type]
     assert (event.cause, CountsReads.reads) == (CAUSE.id, 0)
+
+
+def test_one_play_answers_for_all_sightings_of_a_history_and_hides_none_of_them(tmp_path: Path):
+    requirement = "log.path-is-uri"
+    cause = replace(CAUSE, requirement=requirement, predictions=(Prediction((requirement,)),))
+    steps = (Create(SCHEMA), Append(WITH_NAN), Overwrite(WITH_NAN), Append(WITH_NAN, files=2))
+    with replayer_of(SpellsPathsRaw) as replayer:
+        played = replayer.play(history_of(*steps), Setup("lockstep", (NAME,)))
+        found: dict[int, str] = {}
+        for result, violation in played.violations("reference"):
+            step = result.observation.step
+            if violation.requirement == requirement:
+                finding = finding_of(history_of(*steps[: step + 1]), result, violation, (NAME,))
+                found[step] = sighting_of(tmp_path, finding).fingerprint
+        triage = Triage(tmp_path, replayer, (cause,), Live())  # type: ignore[arg-type]
+        plays = replayer.plays
+        second = triage.explain(found[3])
+        assert replayer.plays - plays == 2
+        known = [triage.explain(found[step]) for step in (1, 2)]
+        assert replayer.plays - plays == 2
+    assert (second.state, second.reproduced, second.cause) == ("unexplained", True, None)
+    assert [(event.state, event.cause) for event in known] == [("known", CAUSE.id)] * 2

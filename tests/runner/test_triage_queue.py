@@ -234,3 +234,10 @@ def test_no_sighting_takes_over_the_cause_of_another(clock, dear):
     jobs.take(explained(sighting("a", dear=dear)))
     jobs.ended(0)
     assert jobs.next_job(0, **IDLE) == TriageJob("explain", "b")
+
+
+def test_on_a_jvm_the_longest_history_goes_first_because_its_play_answers_for_its_beginnings(clock):
+    jobs = queue(clock)
+    for name, steps in (("a", 2), ("b", 20), ("c", 9)):
+        jobs.take(sighting(name, dear=True, steps=steps))
+    assert jobs.next_job(0, **IDLE) == TriageJob("explain", "b")
