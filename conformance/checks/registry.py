@@ -70,9 +70,8 @@ RACE_CHECKS: tuple[Check, ...] = (
     races.CHECK,
     reads.CHECK,
 )
-# No other check looks at what engines answered to reads.
+# These look at what engines answered to reads, and so does `OLD_STATES_CHECK`. No other check does.
 ANSWER_CHECKS: tuple[Check, ...] = (
-    table_contents.OLD_STATES_CHECK,
     reads.CHECK,
     metamorphic.CHECK,
     introspection.CHECK,
@@ -96,9 +95,8 @@ def is_judged_without_reads(requirement: str) -> bool:
 
     Whether a host answers is judged by no check: a read may be what ends it.
     """
-    return any(requirement in check.judges for check in CHECKS) and not any(
-        requirement in check.judges for check in ANSWER_CHECKS
-    )
+    answered = {table_contents.STATES_STAY}.union(*(check.judges for check in ANSWER_CHECKS))
+    return requirement not in answered and any(requirement in check.judges for check in CHECKS)
 
 
 def split_phases(checks: tuple[Check, ...]) -> tuple[tuple[Check, ...], tuple[Check, ...]]:

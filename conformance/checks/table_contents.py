@@ -309,4 +309,4 @@ def _names(names: tuple[str, ...]) -> str:
 
 
 CHECK = Check(CheckName.TABLE_CONTENTS, JUDGES, check)
-OLD_STATES_CHECK = Check(CheckName.TABLE_CONTENTS, (STATES_STAY,), check_old_states)
+OLD_STATES_CHECK = Check(CheckName.TABLE_CONTENTS, JUDGES, check_old_states)
