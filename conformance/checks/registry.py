@@ -70,6 +70,13 @@ RACE_CHECKS: tuple[Check, ...] = (
     races.CHECK,
     reads.CHECK,
 )
+# These look at what engines answered to reads, and so does `OLD_STATES_CHECK`. No other check does.
+ANSWER_CHECKS: tuple[Check, ...] = (
+    reads.CHECK,
+    metamorphic.CHECK,
+    introspection.CHECK,
+    streams.CHECK,
+)
 # The first check of the second phase is one of these. From there on checks need the engine's answers.
 ANSWER_CHECKS_BEGIN: tuple[Check, ...] = (table_contents.OLD_STATES_CHECK, reads.CHECK)
 
@@ -81,6 +88,15 @@ def checks_for(observation: Observation) -> tuple[Check, ...]:
     if observation.fault_context is None:
         return ORDINARY_CHECKS
     return CHECKS if observation.fault_context.fault is None else FAULT_CHECKS
+
+
+def is_judged_without_reads(requirement: str) -> bool:
+    """Return whether the outcome of an operation and the files of the table are all that judges a requirement.
+
+    Whether a host answers is judged by no check: a read may be what ends it.
+    """
+    answered = {table_contents.STATES_STAY}.union(*(check.judges for check in ANSWER_CHECKS))
+    return requirement not in answered and any(requirement in check.judges for check in CHECKS)
 
 
 def split_phases(checks: tuple[Check, ...]) -> tuple[tuple[Check, ...], tuple[Check, ...]]:

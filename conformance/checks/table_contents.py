@@ -41,6 +41,7 @@ from delta_models.values import Rows
 from delta_models.wire_names import name_of, text_of
 
 JUDGES = judged_by(CheckName.TABLE_CONTENTS)
+STATES_STAY = "write.states-stay"
 FEATURE = "delta.feature."  # the prefix of properties that enable a feature; the protocol then names it
 NEEDS_NEW_READER = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, Vacuum, ZOrder)
 
@@ -281,7 +282,7 @@ def check_old_states(observation: Observation, _recorder: CheckRecorder) -> Iter
             problem = str(error.__cause__) if error.__cause__ else None
             if problem is None:
                 continue
-        yield checked("write.states-stay", problem, text_of(read_observation.operation))
+        yield checked(STATES_STAY, problem, text_of(read_observation.operation))
 
 
 def schema_difference(expected: Struct, got: Struct) -> str | None:

@@ -81,7 +81,8 @@ KEEPS_CONTENT = (Checkpoint, CleanLog, CloneTo, CompactLog, Optimize, Purge, Set
 class TableSession:
     """A table with its engine sessions, the history of its model, and its log.
 
-    `slots` are the engine sessions that the slots of a step are bound to, `readers` those that read at this step.
+    `slots` are the engine sessions that the slots of a step are bound to, `readers` those that read at this step:
+    nobody where `reads` is false, so that the log alone is judged.
     `left` says why the history ended early, `not_asked` the same where no engine did anything wrong. `processes` says
     in how many of them the writers are. `unpromised` are the engines that promise nothing of what they are held to at
     this table. `annotate` adds to what is observed of an operation what only the suite knows.
@@ -95,6 +96,7 @@ class TableSession:
         tag: str,
         *,
         extra_reads: bool = True,
+        reads: bool = True,
         log: LogTracker | None = None,
         slots: Sequence[EngineSession] | None = None,
         processes: str = "one",
@@ -103,7 +105,7 @@ class TableSession:
     ) -> None:
         self.engine_sessions = list(engine_sessions)
         self.slots = list(engine_sessions if slots is None else slots)
-        self.readers: Sequence[EngineSession] = self.engine_sessions
+        self.readers: Sequence[EngineSession] = self.engine_sessions if reads else ()
         self.model_history = ModelHistory()
         self.log = LogTracker(folder) if log is None else log
         self.stream_readers = StreamReaders()
@@ -113,7 +115,7 @@ class TableSession:
         self.not_asked: str | None = None
         self.unpromised = frozenset(unpromised)
         sparing = any(engine_session.runs_on_jvm for engine_session in engine_sessions)
-        self.read_schedule = ReadSchedule(seed, sparing=sparing) if extra_reads else None
+        self.read_schedule = ReadSchedule(seed, sparing=sparing) if extra_reads and reads else None
         self.latest_reads: dict[str, ReadObservation] = {}
         self._annotate = annotate
         self._violations = ViolationDeduplicator()

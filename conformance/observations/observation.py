@@ -66,8 +66,9 @@ class FaultContext:
     state that the table is in, if it can be read at all. `lying` counts, by role, the files that the fault left there
     and that no commit names.
 
-    A step is the `next_write` if it is the first write after a fault. The log's clean-up may have removed commits if
-    the log was `cleaned`. `left_over` are the files that faults had left in the table before the step.
+    A step is the `next_write` if it is the first write after a fault. `left_in_log` are the violations, by requirement
+    and place, that clean-ups of the log have left which a fault cut short. `left_over` are the files that faults had
+    left in the table before the step.
     """
 
     fault: Operation | None = None
@@ -75,7 +76,7 @@ class FaultContext:
     found: RecoveryState | None = None
     lying: Mapping[str, int] = field(default_factory=dict)
     next_write: bool = False
-    cleaned: bool = False
+    left_in_log: frozenset[tuple[str, str]] = frozenset()
     left_over: tuple[OrphanedFile, ...] = ()
 
 

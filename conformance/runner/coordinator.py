@@ -149,11 +149,6 @@ class Coordinator:
                 )
                 return
 
-    def _settle_alike(self) -> None:
-        """Report what is known of sightings that need no triage of their own."""
-        for event in self._triage.settle_alike():
-            self._bus.emit(event)
-
     def _start_workers(self, specs: Sequence[EngineSpec]) -> None:
         """Send each worker its settings.
 
@@ -239,8 +234,6 @@ class Coordinator:
             self._new.add(event.sighting)
         self._triage.take(event)
         self._bus.emit(event)
-        if isinstance(event, FindingFound | FindingTriaged):
-            self._settle_alike()
         if isinstance(event, EngineReady):
             self._awaited.discard(event.spec)
         if isinstance(event, FindingFound | FindingTriaged | EngineReady):

@@ -3,18 +3,15 @@
 Explaining goes on while chunks are played. On a worker that has chunks to play it takes at most a fifth of the time; a
 worker with nothing left to play explains at once. Shrinking begins on a worker that has nothing to play or to explain.
 What is *must* comes first, then what is unlike those before it, then what is short. A sighting is triaged once in a
-run.
-
-On a JVM one play of a history takes many seconds. So a cause that was shown for one sighting there counts for those
-that are alike: the same engine, requirement and candidate causes, each of which predicts the wrong answer itself.
+run, and none takes over what was found out about another.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from conformance.events.types import Event, FindingFound, FindingTriaged, Triaging
@@ -52,14 +49,8 @@ class _Sighting:
     steps: int
     requirement: str = ""
     candidates: tuple[str, ...] = ()
-    engine: str = ""
     phase: Phase = "waiting"
     deadline: float | None = None
-
-    @property
-    def likeness(self) -> tuple[str, str, tuple[str, ...]]:
-        """What it has in common with sightings that are alike."""
-        return (self.engine, self.requirement, self.candidates)
 
 
 @dataclass(slots=True)
@@ -94,7 +85,6 @@ class TriageQueue:
         self._began = clock()
         self._chunks_ended: float | None = None
         self._sightings: dict[str, _Sighting] = {}
-        self._shown: dict[tuple[str, str, tuple[str, ...]], FindingTriaged] = {}  # sightings with a cause
         self._running: dict[int, _Running] = {}
         self._spent: dict[int, float] = {}
         self._explained = 0
@@ -104,24 +94,13 @@ class TriageQueue:
         if isinstance(event, FindingFound) and event.fresh and event.state == "unexplained":
             must, steps = event.strength == "must", event.steps
             sighting = _Sighting(
-                event.fingerprint, must, event.dear, steps, event.requirement, event.candidates, event.engine
+                event.fingerprint, must, event.dear, steps, event.requirement, event.candidates
             )
             self._sightings.setdefault(event.fingerprint, sighting)
         elif isinstance(event, FindingTriaged) and event.sighting in self._sightings:
             sighting = self._sightings[event.sighting]
             shows = event.state == "unexplained" and event.reproduced is True
             sighting.phase = "explained" if shows and sighting.phase == "explaining" else "done"
-            if event.cause is not None and sighting.candidates:
-                self._shown.setdefault(sighting.likeness, event)
-
-    def settle_alike(self) -> Iterator[FindingTriaged]:
-        """Yield what is known of sightings on a JVM that wait and are alike to one whose cause was shown."""
-        for sighting in self._sightings.values():
-            shown = self._shown.get(sighting.likeness)
-            if shown is not None and sighting.phase == "waiting" and sighting.dear:
-                sighting.phase = "done"
-                why = f"like sighting {shown.sighting}, of which triage found: {shown.why}"
-                yield replace(shown, sighting=sighting.id, why=why, reproduced=None, seconds=0.0)
 
     def next_job(self, worker: int, *, heavy: bool, has_chunk: bool, plays_on: bool) -> TriageJob | None:
         """The next job of a worker; None if it shall play a chunk, or if there is nothing that it may do.
@@ -188,7 +167,15 @@ class TriageQueue:
             tried = Counter(
                 other.candidates for other in self._sightings.values() if other.phase != "waiting"
             )
-            return min(able, key=lambda sighting: (not sighting.must, tried[sighting.candidates]))
+            # A play of a long history answers for its beginnings (`triage.shared_plays`): on a JVM it goes first.
+            return min(
+                able,
+                key=lambda sighting: (
+                    not sighting.must,
+                    tried[sighting.candidates],
+                    -sighting.steps if sighting.dear else 0,
+                ),
+            )
         shrunk = Counter(
             other.requirement for other in self._sightings.values() if other.deadline is not None
         )

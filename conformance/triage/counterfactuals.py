@@ -20,7 +20,7 @@ from conformance.triage.simple_values import plain_values
 from delta_adapters.deviations import TRIGGERS, Cause
 from delta_adapters.deviations.triggers import values_of
 from delta_models.expressions import Between, Column, Compare, Expression, In, IsNotNull, Literal
-from delta_models.operations import Append, LoseReplyAt, Operation, Overwrite, Reopen, Vacuum
+from delta_models.operations import AddColumn, Append, LoseReplyAt, Operation, Overwrite, Reopen, Vacuum
 from delta_models.schema import BOOLEAN, DATE, TIMESTAMP, TIMESTAMP_NTZ, DataType, DecimalType, Primitive
 from delta_models.table import Table
 from delta_models.values import Decimal, Key, Rows, Value, same_key
@@ -260,7 +260,7 @@ def _with_other_operations(
     for number, (table, step) in enumerate(zip(tables, steps, strict=False)):
         operation = step.operation
         if TRIGGERS[name].set_off(table, operation):
-            option = _without_option(operation)
+            option = _without_option(operation, table)
             if option is not None:
                 operation = option
             elif table.exists:
@@ -271,13 +271,18 @@ def _with_other_operations(
     return without(changed, dropped)
 
 
-def _without_option(operation: Operation) -> Operation | None:
+def _without_option(operation: Operation, table: Table) -> Operation | None:
     """The operation without the one option that may set a trigger off; None if it has no such option."""
     match operation:
         case Append() | Overwrite() if operation.files > 1:
             return replace(operation, files=1)
         case Vacuum(dry_run=False):
             return replace(operation, dry_run=True)
+        case AddColumn(field=field):
+            new = (f"{field.name}{number}" for number in count(1))
+            taken = {name.casefold() for name in table.schema.names}
+            name = next(name for name in new if name.casefold() not in taken)
+            return replace(operation, field=replace(field, name=name))
         case LoseReplyAt(errno="EEXIST"):
             return replace(operation, errno="EIO")
     return None

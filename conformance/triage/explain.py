@@ -6,9 +6,8 @@ without what sets the cause off. A cause that has no counterfactual is told by i
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
@@ -16,11 +15,11 @@ from conformance.findings.storage import Finding
 from conformance.histories import History
 from conformance.triage.counterfactuals import counterfactual_of, needs_counterfactual
 from conformance.triage.liveness import Player
-from conformance.triage.replayer import Playthrough, Setup
+from conformance.triage.replayer import CRASHES, RACES, Playthrough, Setup
+from conformance.triage.shared_plays import SharedPlays
+from conformance.triage.without_triggers import up_to
 from delta_adapters.deviations import Cause
 from delta_adapters.engine_id import EngineId
-
-_KEPT = 256  # counterfactuals of a run that are not played twice
 
 
 class SaysWhatIsLive(Protocol):
@@ -39,12 +38,18 @@ class Explanation:
 
 
 def explain(
-    finding: Finding, candidates: Sequence[Cause], replayer: Player, liveness: SaysWhatIsLive
+    finding: Finding,
+    candidates: Sequence[Cause],
+    replayer: Player,
+    liveness: SaysWhatIsLive,
+    *,
+    reads: bool = True,
 ) -> Explanation:
     """Explain a finding by the first of its candidates that is its cause.
 
     If two causes are at work at once, taking one of them out leaves the other. So the triggers of all live candidates
-    are taken out together at last. Raises CannotRun.
+    are taken out together at last. Counterfactuals are played without `reads` only if the finding shows without them
+    too: the trigger is then all that differs. Raises CannotRun.
     """
     spec = Setup.of(finding).spec_of(finding.engine)
     live = [cause for cause in candidates if liveness.is_live(cause, spec)]
@@ -59,21 +64,20 @@ def explain(
     together = [tuple(told)] if len(told) > 1 else []
     for causes in (*((cause,) for cause in told), *together):
         names = " and ".join(f"{cause.trigger}" for cause in causes)
-        left = _left_without(causes, finding, replayer)
+        left = _left_without(causes, finding, replayer, reads=reads)
         if left is None:
             return Explanation(causes[0].id, f"without {names} it is gone")
         reasons.append(f"{' and '.join(cause.id for cause in causes)}: {left}")
     return Explanation(None, "; ".join(reasons) or "no cause predicts it")
 
 
-def _left_without(causes: Sequence[Cause], finding: Finding, player: Player) -> str | None:
+def _left_without(causes: Sequence[Cause], finding: Finding, player: Player, *, reads: bool) -> str | None:
     """Why the counterfactual does not show that these are the causes; None if it does."""
     names = " and ".join(f"{cause.trigger}" for cause in causes)
-    up_to_it = replace(finding.history, steps=finding.history.steps[: finding.step + 1])
-    history = counterfactual_of(causes, up_to_it)
+    history = _counterfactual(causes, up_to(finding), player)
     if history is None:
         return f"{names} can't be taken out of the history"
-    outcome = _outcome_of(history, Setup.of(finding), player)
+    outcome = _outcome_of(history, Setup.of(finding), player, reads=reads)
     if outcome.problem:
         return outcome.problem
     last = len(history.steps) - 1  # the step of the finding: the others keep their places before it
@@ -93,19 +97,47 @@ class _Outcome:
     problem: str
 
 
-_PLAYED: WeakKeyDictionary[Player, OrderedDict[Hashable, _Outcome]] = WeakKeyDictionary()
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of the counterfactuals that a player has played: which they are, and what came of them."""
+
+    counterfactuals: SharedPlays[History] = field(default_factory=SharedPlays)
+    outcomes: SharedPlays[_Outcome] = field(default_factory=SharedPlays)
 
 
-def _outcome_of(history: History, setup: Setup, player: Player) -> _Outcome:
-    """What came of a history. A player plays it once: findings that are alike have the same counterfactual."""
-    known = _PLAYED.setdefault(player, OrderedDict())
+_PLAYED: WeakKeyDictionary[Player, _Known] = WeakKeyDictionary()
+
+
+def _counterfactual(causes: Sequence[Cause], history: History, player: Player) -> History | None:
+    """The history without the triggers of these causes: the beginning of one that is known, if that is possible."""
+    known = _PLAYED.setdefault(player, _Known()).counterfactuals
+    how = tuple(cause.id for cause in causes)
+    longer = known.find(history, how, lambda original, other: len(other.steps) == len(original.steps))
+    if longer is not None:
+        original, found = longer
+        whole = len(original.steps) == len(history.steps)
+        return found if whole else replace(found, steps=found.steps[: len(history.steps)])
+    made = counterfactual_of(causes, history)
+    if made is not None:
+        known.keep(history, how, made)
+    return made
+
+
+def _outcome_of(history: History, setup: Setup, player: Player, *, reads: bool) -> _Outcome:
+    """What came of a history. A player plays it once: sightings of one history have the same counterfactual.
+
+    How a race or a crash ends may vary, so only the same history answers for it.
+    """
+    known = _PLAYED.setdefault(player, _Known()).outcomes
     specs = tuple(sorted(setup.specs.items()))
-    key = (history, setup.suite, setup.engines, specs, setup.processes, setup.overlap)
-    if key not in known:
-        known[key] = _outcome(player.play(history, setup))
-        while len(known) > _KEPT:
-            known.popitem(last=False)
-    return known[key]
+    how = (setup.suite, setup.engines, specs, setup.processes, setup.overlap, reads)
+    steady = setup.suite not in {CRASHES, RACES}
+    found = known.find(history, how, lambda _, outcome: steady and not outcome.problem)
+    if found is None:
+        outcome = _outcome(player.play(history, setup, reads=reads))
+        known.keep(history, how, outcome)
+        return outcome
+    return found[1]
 
 
 def _outcome(played: Playthrough) -> _Outcome:

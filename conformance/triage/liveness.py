@@ -37,8 +37,8 @@ SEVERAL = "several"
 class Player(Protocol):
     """What plays histories: a `Replayer`."""
 
-    def play(self, history: History, setup: Setup) -> Playthrough:
-        """What was observed when a history was played at a fresh table."""
+    def play(self, history: History, setup: Setup, *, reads: bool = True) -> Playthrough:
+        """What was observed when a history was played at a fresh table, with reads or without."""
 
 
 @dataclass(frozen=True, slots=True)

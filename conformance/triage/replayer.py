@@ -170,18 +170,22 @@ class Replayer:
         *,
         until: Until | None = None,
         extra_reads: bool | None = None,
+        reads: bool = True,
         deadline: float | None = None,
     ) -> Playthrough:
         """Play a history at a fresh table, up to the step that gives the violation that `until` waits for.
 
         The reads that a run adds to the steps are made again, unless the history says that its reads are all steps, or
-        `extra_reads` says otherwise. After the `deadline`, by the monotonic clock, no further step is begun.
+        `extra_reads` says otherwise. Without `reads` no engine is asked anything, and the log alone is judged. Faults
+        and races have reads all the same, which belong to how they are judged. After the `deadline`, by the monotonic
+        clock, no further step is begun.
         Raises CannotRun if an engine can't take part.
         """
         self._plays += 1
         tables = self._work / "tables"
         clear(tables)
-        table_session = self._table_session(history, setup, tables / str(self._plays) / "table", extra_reads)
+        folder = tables / str(self._plays) / "table"
+        table_session = self._table_session(history, setup, folder, extra_reads, reads=reads)
         results: list[StepResult] = []
         played, error = 0, None
         try:
@@ -221,14 +225,14 @@ class Replayer:
             )
 
     def _table_session(
-        self, history: History, setup: Setup, folder: Path, extra_reads: bool | None
+        self, history: History, setup: Setup, folder: Path, extra_reads: bool | None, *, reads: bool
     ) -> TableSession:
         tag = "replay"
         specs = [setup.spec_of(engine) for engine in setup.engines]
         if setup.suite not in {CRASHES, RACES}:
             wanted = not history.explicit_reads if extra_reads is None else extra_reads
             seated = [engine_session_of(self._hosts.engine(spec)) for spec in specs]
-            return TableSession(folder, _apart(seated), history.seed, tag, extra_reads=wanted)
+            return TableSession(folder, _apart(seated), history.seed, tag, extra_reads=wanted, reads=reads)
         players, instrumented_engines = self._hosts.instrumented(specs)
         engine_sessions = [engine_session_of(player.engine) for player in players]
         if setup.suite == CRASHES:

@@ -19,6 +19,7 @@ from conformance.histories import History
 from conformance.triage.canonical import fingerprint_of
 from conformance.triage.replayer import Replayer, Setup
 from conformance.triage.shrink import Progress, Shrinker, Shrunk, Unwanted
+from conformance.triage.without_triggers import without_triggers
 from delta_adapters.deviations import all_causes
 from delta_models.requirements import Violation
 
@@ -70,13 +71,15 @@ def shrink_finding(
     folder = folder if folder.is_dir() else folder.parent
     replayer.start(Setup.of(finding))
     began = time.monotonic()  # a JVM may take longer to start than all plays
+    known = finding.cause is not None or finding.known
+    begun = finding if known else without_triggers(finding, all_causes(), replayer)
     shrinker = Shrinker(
-        finding,
+        begun,
         replayer,
         deadline=began + seconds,
         on_progress=on_progress,
         state=folder / STATE,
-        unwanted=_of_another_cause(finding),
+        unwanted=_of_another_cause(begun),
     )
     stopped = False
     try:

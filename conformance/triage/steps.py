@@ -8,13 +8,14 @@ that reports it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from conformance.checks.registry import is_judged_without_reads
 from conformance.events.types import FindingTriaged
 from conformance.execution.step_result import StepResult
 from conformance.findings.candidates import candidate_causes
-from conformance.findings.fingerprint import key_of
+from conformance.findings.fingerprint import key_of, sighting_id
 from conformance.findings.recorder import keep_finding
 from conformance.findings.storage import FINDINGS, SIGHTINGS, Finding, load_finding, update_finding
 from conformance.histories import History
@@ -25,8 +26,10 @@ from conformance.triage.head_start import head_start
 from conformance.triage.hosts import CannotRun
 from conformance.triage.liveness import Liveness
 from conformance.triage.replayer import CRASHES, RACES, Playthrough, Replayer, Setup
+from conformance.triage.shared_plays import SharedPlays
 from conformance.triage.shrink import Progress, Unwanted, shrink
 from conformance.triage.shrink_command import STATE
+from conformance.triage.without_triggers import up_to, without_triggers
 from delta_adapters.deviations import Cause
 from delta_models.requirements import BY_ID, Violation
 
@@ -42,6 +45,7 @@ class Triage:
     causes: Sequence[Cause]
     liveness: Liveness
     known: frozenset[str] = frozenset()
+    _shown: SharedPlays[frozenset[tuple[int, str]]] = field(default_factory=SharedPlays)
 
     def explain(self, sighting: str) -> FindingTriaged:
         """Reproduce a sighting and explain it by a cause.
@@ -55,14 +59,15 @@ class Triage:
             cause, how = self._explained(finding, by_prediction)
             if cause is not None:
                 return self._by_cause(finding, cause, how)
-            reproduced, why = self._reproduce(finding)
+            reads = not self._shows_without_reads(finding)
+            reproduced, why = self._reproduce(finding) if reads else (True, "")
             finding = replace(finding, reproduced=reproduced)
             if reproduced is None:
                 return self._report(finding, why)
             if reproduced is False:
                 # A cause that is unsteady may explain what did not show this time.
                 candidates = tuple(cause for cause in candidates if cause.unsteady)
-            cause, how = self._explained(finding, candidates)
+            cause, how = self._explained(finding, candidates, reads=reads)
             if cause is not None:
                 return self._by_cause(finding, cause, how)
         except CannotRun as problem:
@@ -83,13 +88,14 @@ class Triage:
         folder = self.folder / SIGHTINGS / sighting
         finding = load_finding(folder)
         try:
+            begun = without_triggers(finding, self.causes, self.replayer)
             shrunk = shrink(
-                head_start(finding, self.folder / FINDINGS, self.replayer),
+                head_start(begun, self.folder / FINDINGS, self.replayer),
                 self.replayer,
                 deadline=deadline,
                 on_progress=on_progress,
                 state=folder / STATE,
-                unwanted=self._of_another_cause(finding),
+                unwanted=self._of_another_cause(begun),
             )
             if not shrunk.reproduced:
                 return self._report(replace(finding, reproduced=True), f"not made smaller: {shrunk.why}")
@@ -121,6 +127,40 @@ class Triage:
         )
         return self._report(self._keep(finding), "in the baseline" if known else why, shrunk=True)
 
+    def _shows_without_reads(self, finding: Finding) -> bool:
+        """Whether the very same sighting shows if no engine is asked to read anything.
+
+        Reads are most of what a play costs, and on a JVM a play takes seconds. If this is so, the counterfactuals are
+        played without reads as well.
+        """
+        if finding.suite in {CRASHES, RACES} or not is_judged_without_reads(finding.key.requirement):
+            return False
+        history, setup = up_to(finding), Setup.of(finding)
+        how = (setup.engines, tuple(sorted(setup.specs.items())))
+        found = self._shown.find(history, how)
+        shown = self._play_without_reads(history, setup) if found is None else found[1]
+        if found is None:
+            self._shown.keep(history, how, shown)
+        return (finding.step, sighting_id(finding.key, finding.engine, finding.candidates)) in shown
+
+    def _play_without_reads(self, history: History, setup: Setup) -> frozenset[tuple[int, str]]:
+        """The steps and ids of the sightings that a history shows without reads; empty if it says nothing."""
+        shown: dict[int, tuple[int, str]] = {}
+
+        def note(step_result: StepResult, violation: Violation) -> bool:
+            observation = step_result.observation
+            if id(violation) not in shown:  # at once, because later steps may delete files
+                names = candidate_causes(observation, violation, history, self.causes)
+                name = sighting_id(key_of(observation, violation), observation.engine, names)
+                shown[id(violation)] = observation.step, name
+            return False
+
+        played = self.replayer.play(history, setup, until=note, reads=False)
+        for result in played.results:  # those of the last step
+            for violation in result.violations:
+                note(result, violation)
+        return frozenset() if _unplayable(played) else frozenset(shown.values())
+
     def _reproduce(self, finding: Finding) -> tuple[bool | None, str]:
         """Whether the violation shows again, and why that is not known or not so."""
         plays = PLAYS_OF_A_RACE if finding.suite in {CRASHES, RACES} else 1
@@ -140,11 +180,13 @@ class Triage:
             "its history was played once more, and it did not show"
         )
 
-    def _explained(self, finding: Finding, candidates: Sequence[Cause]) -> tuple[Cause | None, str]:
+    def _explained(
+        self, finding: Finding, candidates: Sequence[Cause], *, reads: bool = True
+    ) -> tuple[Cause | None, str]:
         """The cause among the candidates that explains a finding, and why that one or none. Raises CannotRun."""
         if not candidates:
             return None, "no cause predicts it"
-        explanation = explain(finding, candidates, self.replayer, self.liveness)
+        explanation = explain(finding, candidates, self.replayer, self.liveness, reads=reads)
         return next((cause for cause in candidates if cause.id == explanation.cause), None), explanation.why
 
     def _hidden_cause(self, finding: Finding, minimal: History) -> tuple[Cause | None, str]:

@@ -20,6 +20,7 @@ from delta_adapters.contract import Answer, Query
 from delta_adapters.delta_rs import DeltaRs
 from delta_models.expressions import And, Column, Compare, Literal
 from delta_models.operations import (
+    AddColumn,
     AddConstraint,
     Append,
     CompactLog,
@@ -292,6 +293,15 @@ class RemovesAnotherFileToo(Tampered):
                         {"remove": {"path": add["path"], "dataChange": True, "deletionTimestamp": 1}}
                     )
         return forms
+
+
+class ForgetsPropertiesToo(Tampered):
+    """A new column makes the table lose its properties."""
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form] | None:
+        if not isinstance(operation, AddColumn):
+            return None
+        return _edited(forms, "metaData", lambda metadata: metadata["configuration"].clear())
 
 
 class MovesAllColumns(Tampered):

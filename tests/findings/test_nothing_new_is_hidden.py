@@ -20,6 +20,7 @@ from delta_adapters.reference import Reference
 from delta_adapters.registry import parse_engine
 from delta_models.expressions import And, Column, Compare, In, IsNotNull, Literal
 from delta_models.operations import (
+    AddColumn,
     AddConstraint,
     Append,
     CompactLog,
@@ -33,7 +34,7 @@ from delta_models.operations import (
     Read,
     Reopen,
 )
-from delta_models.schema import BINARY, BOOLEAN, DOUBLE, LONG, STRING, DecimalType, struct
+from delta_models.schema import BINARY, BOOLEAN, DOUBLE, LONG, STRING, DecimalType, Field, struct
 from delta_models.values import Decimal, Rows
 from tests.findings import second_faults
 from tests.mutants.stage import ALWAYS, play
@@ -134,6 +135,9 @@ LOCKSTEP: Sequence[tuple[str, str, list[Operation], str]] = (
      "outcome.repeated-transaction-skipped"),
     ("delta-rs-years-beyond-pythons", "RefusesFarYearsOtherwise", minimal("delta-rs-years-beyond-pythons"),
      "read.succeeds"),
+    ("delta-rs-adds-existing-columns", "ForgetsPropertiesToo",
+     [Create(NUMBERS, (), (("delta.checkpointInterval", "7"),)), AddColumn(Field("v", DOUBLE))],
+     "outcome.existing-column-refused"),
     ("delta-rs-partition-columns-moved", "MovesAllColumns", minimal("delta-rs-partition-columns-moved"),
      "write.column-order"),
 )  # fmt: skip

@@ -82,7 +82,9 @@ class Played:
 class Table:
     """A table and the adapters that use it."""
 
-    def __init__(self, adapter: Any, folder: Path, *more: Any, extra_reads: bool = True) -> None:
+    def __init__(
+        self, adapter: Any, folder: Path, *more: Any, extra_reads: bool = True, reads: bool = True
+    ) -> None:
         engine_sessions = []
         for index, engine in enumerate((adapter, *more)):
             host: Any = InProcess(engine)  # it has all that an engine session needs
@@ -90,7 +92,9 @@ class Table:
             engine_sessions.append(
                 EngineSession(name, host, Capabilities.validated(engine.capabilities), 60.0)
             )
-        self.session = TableSession(folder, engine_sessions, seed=1, tag="test", extra_reads=extra_reads)
+        self.session = TableSession(
+            folder, engine_sessions, seed=1, tag="test", extra_reads=extra_reads, reads=reads
+        )
         self.lost = self.session.open_all()
 
     @property
@@ -109,9 +113,10 @@ def play(
     steps: Sequence[Operation | tuple[Operation, str]],
     *more: Any,
     extra_reads: bool = True,
+    reads: bool = True,
 ) -> Played:
     """Play operations. Further adapters use the same table, and a step may name the adapter by its slot."""
-    table = Table(adapter, folder, *more, extra_reads=extra_reads)
+    table = Table(adapter, folder, *more, extra_reads=extra_reads, reads=reads)
     played = Played(list(table.lost))
     for step in steps:
         operation, slot = step if isinstance(step, tuple) else (step, None)

@@ -225,32 +225,19 @@ def test_the_terminal_learns_how_far_it_is(clock):
     assert (progress.doing, progress.number, progress.total) == ("explain", 2, 3)
 
 
-def test_a_cause_that_was_shown_on_a_jvm_counts_for_sightings_that_are_alike(clock):
+@pytest.mark.parametrize("dear", (True, False))
+def test_no_sighting_takes_over_the_cause_of_another(clock, dear):
     jobs = queue(clock)
-    for name, changes in (
-        ("a", {}), ("b", {}), ("light", {"dear": False}), ("other-rule", {"requirement": "log.loads"}),
-        ("other-cause", {"candidates": ("x",)}), ("other-engine", {"engine": "delta-spark@4.3.0"}),
-    ):  # fmt: skip
-        jobs.take(sighting(name, **({"dear": True} | changes)))
-    assert list(jobs.settle_alike()) == []
-    jobs.take(explained(sighting("a")))
-    (event,) = jobs.settle_alike()
-    assert (event.sighting, event.cause, event.state, event.reproduced) == ("b", "a-cause", "known", None)
-    assert "like sighting a" in event.why
-    assert list(jobs.settle_alike()) == []
+    for name in "ab":
+        jobs.take(sighting(name, dear=dear))
+    jobs.next_job(0, **IDLE)
+    jobs.take(explained(sighting("a", dear=dear)))
+    jobs.ended(0)
+    assert jobs.next_job(0, **IDLE) == TriageJob("explain", "b")
 
 
-def test_without_a_jvm_no_sighting_takes_over_the_cause_of_another(clock):
+def test_on_a_jvm_the_longest_history_goes_first_because_its_play_answers_for_its_beginnings(clock):
     jobs = queue(clock)
-    for name in ("a", "b"):
-        jobs.take(sighting(name))
-    jobs.take(explained(sighting("a")))
-    assert list(jobs.settle_alike()) == []
-
-
-def test_nothing_is_like_a_sighting_that_no_cause_explained(clock):
-    jobs = queue(clock)
-    for name in ("a", "b"):
-        jobs.take(sighting(name, dear=True))
-    jobs.take(triaged("unexplained", sighting("a", dear=True)))
-    assert list(jobs.settle_alike()) == []
+    for name, steps in (("a", 2), ("b", 20), ("c", 9)):
+        jobs.take(sighting(name, dear=True, steps=steps))
+    assert jobs.next_job(0, **IDLE) == TriageJob("explain", "b")

@@ -10,8 +10,8 @@ from conformance.triage.counterfactuals import BY_PREDICTION_ALONE, counterfactu
 from conformance.triage.model_play import play_on_model
 from delta_adapters.deviations import TRIGGERS, Cause, all_causes, cause_named
 from delta_models.expressions import And, Column, Compare, In, Literal
-from delta_models.operations import Append, Create, Delete, EnableFeature, Read, Vacuum
-from delta_models.schema import DOUBLE, LONG, STRING, struct
+from delta_models.operations import AddColumn, Append, Create, Delete, EnableFeature, Read, Vacuum
+from delta_models.schema import DOUBLE, LONG, STRING, Field, struct
 from delta_models.values import Rows
 
 NAN = float("nan")
@@ -141,3 +141,12 @@ def test_several_causes_are_taken_out_together():
     changed = counterfactual_of(causes, both)
     assert changed is not None
     assert not triggers_of(changed) & {"nan", "comparison-with-null"}
+
+
+def test_a_column_that_is_there_gets_a_name_that_is_free():
+    wide = struct(("id", LONG), ("ID1", LONG))
+    changed = counterfactual_of(
+        cause("delta-rs-adds-existing-columns"), history(Create(wide), AddColumn(Field("id", LONG)))
+    )
+    assert changed is not None
+    assert changed.steps[1].operation == AddColumn(Field("id2", LONG))

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from delta_models.expressions import Between, Column, Compare, Expression, In, Literal
 from delta_models.operations import (
     STORAGE_FAULTS,
+    AddColumn,
     AddConstraint,
     Append,
     Delete,
@@ -111,6 +112,15 @@ def compares_partition_columns(expression: Expression, partition_by: tuple[str, 
     columns = [operand.path for operand in compared_operands(expression) if isinstance(operand, Column)]
     one_side = len({path[:-1] for path in columns}) == 1  # a merge's source and target are two
     return len(columns) > 1 and one_side and {path[-1] for path in columns} <= set(partition_by)
+
+
+def adds_an_existing_column(table: TableLike, operation: Operation) -> bool:
+    """Whether it adds a column with the name of one that the table has."""
+    return (
+        isinstance(operation, AddColumn)
+        and not operation.parent
+        and operation.field.name in table.schema.names
+    )
 
 
 def deletes_files_beside_vectors(table: TableLike, operation: Operation) -> bool:

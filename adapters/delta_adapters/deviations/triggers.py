@@ -149,6 +149,11 @@ TRIGGERS: Mapping[str, Trigger] = {
         "a slice of such a column is taken for longer than it is",
         operation=predicates.struct_in_a_struct_in_pieces,
     ),
+    "existing-column": Trigger(
+        "a new column is merged with the one of its name",
+        operation=predicates.adds_an_existing_column,
+        everywhere=True,
+    ),
     "vacuum-beside-vectors": Trigger(
         "the files of deletion vectors are taken for left-overs",
         operation=predicates.deletes_files_beside_vectors,

@@ -93,6 +93,7 @@ DIFFERENCES: Mapping[str, Difference] = {
     "files-with-tilde-missing": outcomes.files_with_tilde_missing,
     "folder-name-too-long": outcomes.folder_name_too_long,
     "constraint-without-the-point": outcomes.constraint_without_the_point,
+    "column-that-is-there-merged": outcomes.column_that_is_there_merged,
     "table-not-replaced": outcomes.table_not_replaced,
     "left-over-folder-taken-for-a-table": outcomes.left_over_folder_taken_for_a_table,
     "delete-wants-delta-sources": outcomes.delete_wants_delta_sources,

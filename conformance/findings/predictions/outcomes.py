@@ -24,6 +24,7 @@ from delta_models.log import Commit, Snapshot, paths
 from delta_models.log.actions import Add
 from delta_models.log.reader import live_adds
 from delta_models.operations import (
+    AddColumn,
     AddConstraint,
     Append,
     Create,
@@ -62,6 +63,23 @@ def process_aborts_on_slices(observation: Observation, violation: Violation) -> 
         and operation.files > 1
         and "SIGABRT" in violation.detail
         and ("end <= self.len()" in violation.detail or "cannot unwind" in violation.detail)
+    )
+
+
+def column_that_is_there_merged(observation: Observation, _: Violation) -> bool:
+    """A column with the name and type of one that there is was added: one commit tells the same schema once more."""
+    operation, before, after = observation.operation, observation.before, observation.after
+    if not isinstance(operation, AddColumn) or operation.parent or before is None or after is None:
+        return False
+    if not isinstance(observation.outcome, Committed) or len(observation.commits) != 1:
+        return False
+    (commit,) = observation.commits
+    there = {field.name: field.type for field in before.schema}
+    return (
+        there.get(operation.field.name) == operation.field.type
+        and after.metadata == before.metadata
+        and commit.protocol is None
+        and not (commit.adds or commit.removes)
     )
 
 

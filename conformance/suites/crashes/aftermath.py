@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+from conformance.checks.checkpoints import left_by_a_cut_clean_up
 from conformance.fault_injection.instrumented_process import InstrumentedProcess
 from conformance.observations.observation import FaultContext, Observation, OrphanedFile
 from conformance.suites.crashes.orphaned_files import (
@@ -19,6 +20,7 @@ from conformance.suites.crashes.orphaned_files import (
     find_orphans,
     vacuumable,
 )
+from delta_models.log import LogReader
 from delta_models.operations import ConvertFromParquet, Create, CreateAs, Operation
 
 CREATES = (Create, CreateAs, ConvertFromParquet)  # an append is still to show that others can go on
@@ -30,7 +32,7 @@ class FaultAftermath:
     def __init__(self) -> None:
         self._awaits_write = False
         self._is_next_write = False
-        self._log_cleaned = False
+        self._left_in_log: frozenset[tuple[str, str]] = frozenset()
         self._orphans: dict[str, str] = {}  # their roles
         self._vacuumable: dict[str, int] = {}  # since which hour of the history
         self._commits = CommitTexts()
@@ -39,16 +41,16 @@ class FaultAftermath:
         """The same traces, for a copy of the table."""
         other = FaultAftermath()
         other._awaits_write = self._awaits_write
-        other._log_cleaned = self._log_cleaned
+        other._left_in_log = self._left_in_log
         other._orphans = self._orphans
         other._vacuumable = self._vacuumable
         other._commits = self._commits.copy()
         return other
 
     @property
-    def log_cleaned(self) -> bool:
-        """Whether the log's clean-up may have removed commits."""
-        return self._log_cleaned
+    def left_in_log(self) -> frozenset[tuple[str, str]]:
+        """What clean-ups of the log have left that were cut: violations by requirement and place."""
+        return self._left_in_log
 
     def begin_step(self) -> None:
         """Note that a step is executed; it is the next write after a fault, if that has not come yet."""
@@ -59,9 +61,9 @@ class FaultAftermath:
         self._is_next_write = self._awaits_write
         self._awaits_write = self._awaits_write and isinstance(operation, CREATES)
 
-    def note_log_cleaning(self) -> None:
-        """Note that the log's clean-up may have removed commits."""
-        self._log_cleaned = True
+    def note_cut_clean_up(self, reader: LogReader) -> None:
+        """Note what a clean-up of the log has left that a fault may have cut short."""
+        self._left_in_log |= left_by_a_cut_clean_up(reader)
 
     def take_orphans(self, table: Path, hours: int, *, log_is_readable: bool) -> dict[str, int]:
         """Find the files that a fault has orphaned; returns how many new ones there are of each role."""
@@ -79,14 +81,14 @@ class FaultAftermath:
         """The observation with what earlier faults have left to its step, which may have met a fault itself."""
         self._commits.remember(observation.folder)
         met = observation.fault_context
-        if met is None and not (self._is_next_write or self._vacuumable or self._log_cleaned):
+        if met is None and not (self._is_next_write or self._vacuumable or self._left_in_log):
             return observation
         left_over = tuple(
             OrphanedFile(path, hours - since, (observation.folder / path).exists())
             for path, since in sorted(self._vacuumable.items())
         )
         self._vacuumable = {file.path: self._vacuumable[file.path] for file in left_over if file.there}
-        fault_context = met or FaultContext(next_write=self._is_next_write, cleaned=self._log_cleaned)
+        fault_context = met or FaultContext(next_write=self._is_next_write, left_in_log=self._left_in_log)
         return replace(observation, fault_context=replace(fault_context, left_over=left_over))
 
 

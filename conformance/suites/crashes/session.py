@@ -286,7 +286,7 @@ class CrashTableSession(TableSession):
         hours = self.model_history.hours
         cleaned = isinstance(operation, CleanLog) or hours >= log_retention(self.model_history.table)
         if cleaned:
-            self._aftermath.note_log_cleaning()
+            self._aftermath.note_cut_clean_up(log.reader)
         now = digests_of_commits(self.folder)
         gone = tuple(
             sorted(
@@ -307,7 +307,9 @@ class CrashTableSession(TableSession):
             log_error=error,
             step=step,
             wrote=True,
-            fault_context=FaultContext(fault, gone, recovery, orphans, cleaned=self._aftermath.log_cleaned),
+            fault_context=FaultContext(
+                fault, gone, recovery, orphans, left_in_log=self._aftermath.left_in_log
+            ),
         )
         self.forget_zones()  # at its new path the table is another to the engines
         return self._annotated(observed)

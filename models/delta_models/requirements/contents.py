@@ -103,7 +103,8 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     ),
     _outcome(
         "append-only",
-        "A table with delta.appendOnly=true refuses operations that take rows away or change them.",
+        "A table with delta.appendOnly=true refuses operations that take rows away or change them. It may refuse those"
+        " that could, though no row is concerned.",
         APPEND_ONLY,
     ),
     _outcome(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected
 from delta_models.table.state import Table
-from delta_models.values import Rows
+from delta_models.values import Rows, bag
 
 ANY_NUMBER = 2**31
 
@@ -115,3 +115,27 @@ def allow_refusal(
 ) -> Expectation:
     """Return the same outcomes, and refusals of these kinds as well."""
     return expectation.or_else(*expect_refusal(table, kinds, requirement).allowed_outcomes)
+
+
+def refuse_in_append_only(table: Table, expectation: Expectation) -> Expectation:
+    """Return the refusal of an operation that may take rows away, if the table is append-only.
+
+    The protocol forbids to change or remove data, not to ask for it. So an operation that leaves all rows where they
+    are may also be done.
+    """
+    if table.property("delta.appendOnly") != "true":
+        return expectation
+    harmless = (
+        allowed
+        for allowed in expectation.allowed_outcomes
+        if not isinstance(allowed.outcome, Rejected) and _keeps_rows(table, allowed.table)
+    )
+    return expect_refusal(table, "append-only", "outcome.append-only").or_else(*harmless)
+
+
+def _keeps_rows(before: Table, after: Table) -> bool:
+    """Whether each row is still there."""
+    if not before.rows:
+        return True
+    same = before.schema == after.schema
+    return same and not bag(before.schema, before.rows) - bag(after.schema, after.rows)

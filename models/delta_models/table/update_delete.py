@@ -19,6 +19,7 @@ from delta_models.table.expectation import (
     expect_no_change,
     expect_refusal,
     expect_rewrite,
+    refuse_in_append_only,
 )
 from delta_models.table.generated_columns import generation_filler
 from delta_models.table.identity import identities_named
@@ -35,8 +36,10 @@ from delta_models.values import Row, Value
 
 def delete(table: Table, operation: Delete) -> Expectation:
     """Expect the table without the rows that the predicate picks."""
-    if table.property("delta.appendOnly") == "true":
-        return expect_refusal(table, "append-only", "outcome.append-only")
+    return refuse_in_append_only(table, _delete(table, operation))
+
+
+def _delete(table: Table, operation: Delete) -> Expectation:
     if operation.where is None:
         kept: tuple[Row, ...] = ()
     else:
@@ -54,8 +57,10 @@ def delete(table: Table, operation: Delete) -> Expectation:
 
 def update(table: Table, operation: Update) -> Expectation:
     """Expect new values, computed from the old row, in the rows that the predicate picks."""
-    if table.property("delta.appendOnly") == "true":
-        return expect_refusal(table, "append-only", "outcome.append-only")
+    return refuse_in_append_only(table, _update(table, operation))
+
+
+def _update(table: Table, operation: Update) -> Expectation:
     try:
         where = operation.where
         picks = compile_expression(where, table.schema, table.zone) if where is not None else None

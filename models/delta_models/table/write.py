@@ -16,6 +16,7 @@ from delta_models.table.expectation import (
     expect_no_change,
     expect_refusal,
     expect_rewrite,
+    refuse_in_append_only,
 )
 from delta_models.table.row_conversion import ConvertedRows, expect_write
 from delta_models.table.state import Table
@@ -39,8 +40,10 @@ def append(table: Table, operation: Append) -> Expectation:
 
 def overwrite(table: Table, operation: Overwrite) -> Expectation:
     """Expect the new rows in place of all rows, of those a predicate picks, or of the partitions they touch."""
-    if table.property("delta.appendOnly") == "true":
-        return expect_refusal(table, "append-only", "outcome.append-only")
+    return refuse_in_append_only(table, _overwrite(table, operation))
+
+
+def _overwrite(table: Table, operation: Overwrite) -> Expectation:
     if operation.where is not None and operation.dynamic:
         return expect_refusal(table, "bad-argument", "outcome.bad-argument-refused")
 

@@ -123,6 +123,20 @@ class TestOverwrite:
         )
         for operation in (ops.Overwrite(rows()), ops.Delete(), ops.Update((("id", lit(LONG, 1)),))):
             assert kinds(now, operation) == {"append-only"}
+            assert not now.expect(operation).fitting_outcomes(Committed(), 1)
+
+    def test_an_append_only_table_may_take_what_leaves_all_its_rows(self) -> None:
+        only = ModelHistory().after(ops.Create(SCHEMA, properties=(("delta.appendOnly", "true"),)))
+        nowhere = equals("part", "nowhere", STRING)
+        for now, operation in (
+            (only, ops.Overwrite(rows(A))), (only, ops.Delete()),
+            (only.after(THREE), ops.Delete(nowhere)),
+            (only.after(THREE), ops.Update((("id", lit(LONG, 1)),), nowhere)),
+            (only.after(THREE), ops.Overwrite(rows((9, "n", "nowhere")), where=nowhere)),
+        ):  # fmt: skip
+            expectation = now.expect(operation)
+            assert expectation.ordinary.outcome == Rejected("append-only")
+            assert expectation.fitting_outcomes(Committed(), 1)
 
 
 class TestTransaction:

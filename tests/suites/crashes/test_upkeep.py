@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from conformance.histories import Step
 from conformance.suites.crashes.scenarios import AGED, CHANGES, UPKEEP, CrashScenario
 from delta_models.operations import (
     AdvanceClock,
     Append,
+    Checkpoint,
     CleanLog,
     DeadTableAt,
     KillAt,
@@ -68,6 +70,28 @@ def test_an_interrupted_log_cleanup_may_leave_a_gap_behind_a_checkpoint(delta_rs
         there = sorted(int(path.stem) for path in (result.table_session.folder / "_delta_log").glob("*.json"))
         gaps += there != list(range(there[0], there[-1] + 1))
     assert gaps <= 1
+
+
+@pytest.mark.parametrize("ordinal", (0, 1))
+def test_a_clean_up_that_was_cut_excuses_no_later_one(delta_rs: Stage, tmp_path: Path, ordinal: int):
+    more, checkpoint = Append(CHANGES[0].operation.rows), Checkpoint()
+    cut = DeadTableAt("clean-up", "before", ordinal)
+    story = (*CLEAN.before, cut, CleanLog(), more, checkpoint, more, more, checkpoint)
+    honest = delta_rs.play(tmp_path / "honest", *story, AdvanceClock(40 * 24), CleanLog(), more)
+    assert honest.broken == set(), str(honest)
+    assert honest.table_session.struck == 1
+    result = delta_rs.play(tmp_path / "careless", *story)
+    assert result.broken == set(), str(result)
+    log = result.table_session.folder / "_delta_log"
+    older, newer = sorted({int(path.name[:20]) for path in log.glob("*.checkpoint.parquet")})[-2:]
+    for path in [*log.glob("*.json"), *log.glob("*.checkpoint.parquet")]:
+        version = int(path.name[:20])
+        if version < older or (version == older and path.suffix == ".json"):
+            path.unlink()  # a clean-up that keeps the checkpoint, and not its commit
+    later = result.table_session.execute(Step(more))
+    assert newer > older
+    broken = {violation.requirement for step_result in later for violation in step_result.violations}
+    assert "log.cleanup-keeps-checkpoint-commit" in broken
 
 
 def test_orphaned_files_stay_until_they_are_older_than_the_retention(delta_rs: Stage, tmp_path: Path):
