@@ -208,7 +208,7 @@ class Triage:
         kept = self.folder / SIGHTINGS / finding.sighting / "table-before"
         table = kept if kept.is_dir() else None
         version = int(finding.table_before.removeprefix("version ")) if table is not None else None
-        keep_finding(self.folder / FINDINGS, finding, table, version)
+        keep_finding(self.folder / FINDINGS, finding, table, version, self.causes)
         return finding
 
     def _named(self, names: Sequence[str]) -> tuple[Cause, ...]:

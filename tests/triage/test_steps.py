@@ -94,6 +94,20 @@ def test_a_live_cause_that_predicts_a_sighting_explains_it(tmp_path, replayer):
     assert (finding.known, finding.cause, finding.sighting) == (True, "a-cause", sighting.sighting)
 
 
+def test_the_script_and_the_issue_of_a_cause_of_the_users_own_are_those_of_any_other(tmp_path, replayer):
+    sighting = seen(tmp_path, replayer, "a-cause")
+    own = cause("a-cause", engine="delta-rs")
+    sighting = kept(
+        tmp_path, replace(sighting, engine="delta-rs@1.6.6", sighting="", fingerprint=""), "a-cause"
+    )
+    event = triage(tmp_path, replayer, own, live=("a-cause",))._by_cause(sighting, own, "")
+    folder = tmp_path / event.folder
+    script, issue = (folder / "script_delta_rs.py").read_text(), (folder / "issue.md").read_text()
+    assert "Seen: An append loses a row." in script
+    assert script.count("write_deltalake(path") == 1, "the minimal history of the cause has one append"
+    assert issue.startswith("# deltalake 1.6.6: An append loses a row.")
+
+
 def test_a_cause_that_is_not_live_explains_nothing(tmp_path, replayer):
     sighting = seen(tmp_path, replayer, "a-cause")
     event = triage(tmp_path, replayer, cause("a-cause")).explain(sighting.sighting)
