@@ -25,6 +25,11 @@ OF_CHECKPOINTS: dict[str, str] = {
     "checkpoint.one-checkpoint-metadata": (
         f'({V2} or of("sidecar")) and len(of("checkpointMetadata")) != 1 and "not one"'
     ),
+    "checkpoint.adds-once": (
+        '[form for form, count in Counter(\n'
+        '           (form["path"], str((form.get("deletionVector") or {}).get("pathOrInlineDv")))\n'
+        '           for form in of("add")).items() if count > 1]'
+    ),
     "checkpoint.metadata-version": '[form for form in of("checkpointMetadata") if form["version"] != version]',
     "checkpoint.file-actions-in-one-place": 'of("sidecar") and of("add") + of("remove")',
     "checkpoint.v2-needs-feature": f'({V2} or of("checkpointMetadata")) and not {OF_V2} and of("protocol")',
@@ -55,8 +60,7 @@ EACH_CHECKPOINT = (
     'if any(Path(path, "_delta_log").glob("*.checkpoint.*.json")): end(2, "can\'t tell: a checkpoint is in JSON")',
     'for checkpoint in sorted(Path(path, "_delta_log").glob("*.checkpoint*.parquet")):',
     '    if checkpoint.name.count(".") == 4: end(2, f"can\'t tell: {checkpoint.name} is a part of a checkpoint")',
-    "    version = int(checkpoint.name[:20])",
-    '    rows = pq.read_table(checkpoint).to_pylist(maps_as_pydicts="lossy")',
+    '    version, rows = int(checkpoint.name[:20]), pq.read_table(checkpoint).to_pylist(maps_as_pydicts="lossy")',
     "    of = lambda kind: [row[kind] for row in rows if row.get(kind) is not None]",
 )
 SIDECARS = ('    if of("sidecar"): end(2, "can\'t tell: the files are in sidecars")',)
@@ -98,6 +102,10 @@ OF_CHECKSUMS: dict[str, str] = {
     "checksum.transactions": (
         '"setTransactions" in told and {form["appId"]: form["version"] for form in told["setTransactions"]} != txns'
     ),
+    "checksum.in-commit-timestamp": (
+        'told.get("inCommitTimestampOpt") != (of("commitInfo")[0].get("inCommitTimestamp")\n'
+        '           if meta["configuration"].get("delta.enableInCommitTimestamps") == "true" else None)'
+    ),
     "checksum.all-files": (
         'told.get("allFiles") is not None and {form["path"] for form in told["allFiles"]} ^ set(live)'
     ),
@@ -137,6 +145,16 @@ OF_FOLDERS: dict[str, tuple[str, ...]] = {
         "            is_action = False",
         "        if not is_action:",
         '            wrong.append(f"{file.name}: {line[:200]}")',
+    ),
+    "checkpoint.keeps-stats": (
+        *COMMITS,
+        *EACH_CHECKPOINT,
+        *SIDECARS,
+        "    acts = [action for number in commits if number <= version for action in commits[number]]",
+        '    adds = {action["add"]["path"]: action["add"] for action in acts if "add" in action}',
+        '    bad = [form["path"] for form in of("add") if not form.get("stats") and adds[form["path"]].get("stats")]',
+        f'    bad = bad if {AS_JSON} in ("", "true") else []',
+        FOUND,
     ),
     "log.versions-contiguous": (
         *COMMITS,

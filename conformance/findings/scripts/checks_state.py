@@ -159,6 +159,18 @@ OF_COMMITS: dict[str, str] = {
     "log.in-commit-timestamp-present": (
         STAMPED + 'not any(form.get("inCommitTimestamp") for form in of("commitInfo")) and "none"'
     ),
+    "log.in-commit-timestamp-enablement": (
+        STAMPED + 'before["configuration"].get("delta.enableInCommitTimestamps") != "true" and version > 0\n'
+        '       and settings.get("delta.inCommitTimestampEnablementVersion") != str(version) and settings'
+    ),
+    "log.in-commit-timestamp-enablement-stays": (
+        STAMPED + 'before["configuration"].get("delta.enableInCommitTimestamps") == "true"\n'
+        '       and any(before["configuration"].get(name, settings.get(name)) != settings.get(name) for name in (\n'
+        '           "delta.inCommitTimestampEnablementVersion", "delta.inCommitTimestampEnablementTimestamp"))'
+    ),
+    "catalog.transaction-id": (
+        '"catalogManaged" in features and not any(form.get("txnId") for form in of("commitInfo")) and "no txnId"'
+    ),
     "tracking.needs-feature": (
         'settings.get("delta.enableRowTracking") == "true" and "rowTracking" not in features and protocol'
     ),
