@@ -21,6 +21,7 @@ from conformance.findings.scripts.checks_state import about_state, about_what_st
 from conformance.findings.scripts.ending import Ending
 from conformance.findings.scripts.faults import indented
 from conformance.findings.scripts.literals import NotPrintable
+from conformance.findings.scripts.undecided import person_needed
 from conformance.findings.text import operation_text
 from conformance.histories import Step
 from delta_models import operations as ops
@@ -220,7 +221,7 @@ def _ending(case: Case, moment: Moment, calls: Calls) -> Ending:
             'for line in max(Path(path, "_delta_log").glob("?" * 20 + ".json")).read_text().splitlines():',
             "    print(line)",
         ),
-        unjudged="the newest commit is above; a person must judge it by the sentence at the top of this file",
+        unjudged=person_needed(case.requirement),
     )
 
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from conformance.findings.scripts.case import Case, Moment
 from conformance.findings.scripts.checks_checkpoints import (
     OF_CHECKPOINTS,
     OF_CHECKSUMS,
@@ -25,17 +26,24 @@ from conformance.findings.scripts.checks_checkpoints import (
     OF_HINTS,
     about_checkpoints,
 )
+from conformance.findings.scripts.checks_files import about_files
 from conformance.findings.scripts.checks_state import NARROWER, OF_COMMITS, about_state, about_what_stays
 from conformance.findings.scripts.ending import Ending
 from conformance.findings.scripts.story import tail
+from conformance.findings.scripts.undecided import UNDECIDED
+from delta_adapters.engine_id import EngineId
 from delta_models import operations as ops
+from delta_models.expressions import Column, Compare, Literal
+from delta_models.requirements import OF_THE_LOG
 from delta_models.schema import LONG, struct
+from delta_models.table import ModelHistory
 from delta_models.values import Rows
 from tests.damaged_logs.damages import DAMAGES
 from tests.findings.samples import finding, history
 from tests.findings.scripts.runs import script
 from tests.models.log import honest, test_validity
 from tests.models.log.conftest import LogTable
+from tests.mutants import stories
 
 assert test_validity.DAMAGED  # importing them registers the damages
 IDS = struct(("id", LONG))
@@ -130,6 +138,60 @@ def test_what_the_last_step_must_leave_alone_is_compared(tmp_path, requirement, 
     ending = about_what_stays(requirement)
     assert ending is not None
     assert ended(ending, table.folder, lambda: step(table))[0] == code
+
+
+def file_of(path: str, part: str | None = None) -> dict[str, Any]:
+    return {"add": {"path": path, "partitionValues": {} if part is None else {"part": part}, "size": 1,
+                    "modificationTime": 1, "dataChange": True}}  # fmt: skip
+
+
+@pytest.mark.parametrize(("gone", "code"), (("one.parquet", 1), ("two.parquet", 0)))
+def test_a_file_without_a_row_that_a_delete_picks_must_stay(tmp_path, gone, code):
+    table = LogTable(tmp_path)
+    for number, name in enumerate(("one", "two"), 1):
+        pq.write_table(pa.table({"id": [number]}), table.folder / f"{name}.parquet")
+    table.write({"metaData": {}}, file_of("one.parquet"), file_of("two.parquet"))
+    model = ModelHistory()
+    for operation in (ops.Create(IDS), ops.Append(Rows(IDS, ((1,), (2,))))):
+        model = model.after(operation)
+    delete = ops.Delete(Compare("=", Column(("id",)), Literal(LONG, 2)))
+    moment = Moment(delete, model, model.after(delete), None)
+    ending = about_files(case("write.untouched-files-stay"), moment)
+    assert ending is not None
+    told = ended(ending, table.folder, lambda: table.write({"remove": {"path": gone, "dataChange": True}}))
+    assert told[0] == code
+
+
+@pytest.mark.parametrize(("told", "code"), (("2", 1), ("1", 0)))
+def test_a_partition_column_in_a_file_must_agree_with_the_log(tmp_path, told, code):
+    table = LogTable(tmp_path)
+    pq.write_table(pa.table({"id": [5], "part": [1]}), table.folder / "one.parquet")
+    table.write(file_of("one.parquet", part=told))
+    schema = struct(("id", LONG), ("part", LONG))
+    model = ModelHistory().after(ops.Create(schema, partition_by=("part",)))
+    ending = about_files(
+        case("log.partition-value-agrees-with-file"), Moment(ops.Reopen(), model, model, None)
+    )
+    assert ending is not None
+    assert ended(ending, table.folder)[0] == code
+
+
+OBSERVABLE = [each.id for each in OF_THE_LOG if each.unobservable is None]
+BY_COLUMNS = {"log.partition-value-agrees-with-file"}  # decided where the values are texts and whole numbers
+
+
+def test_the_table_names_the_rules_that_a_script_leaves_to_a_person_and_no_others():
+    steps = history(*stories.OVERWRITE)
+    left = {
+        requirement
+        for requirement in OBSERVABLE
+        if "a person must judge it" in script(finding(requirement, history=steps))
+    }
+    assert left - BY_COLUMNS == set(UNDECIDED)
+
+
+def case(requirement: str) -> Case:
+    return Case("", requirement, EngineId.parse("delta-rs@1.6.6"), "", (), "lockstep", {})
 
 
 @pytest.mark.parametrize("requirement", RULES)
