@@ -9,6 +9,7 @@ after `steps[k]`.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -128,3 +129,9 @@ class Chunk:
     def from_json(cls, form: Mapping[str, Any]) -> Chunk:
         """Read a chunk from its JSON form."""
         return cls(**{**form, "heavy": tuple(form["heavy"])})
+
+
+def chunk_seed(run_seed: int, suite: str, profile: str, number: int) -> int:
+    """The seed of a chunk: a hash that is the same in every process."""
+    digest = hashlib.sha256(f"{run_seed}/{suite}/{profile}/{number}".encode()).digest()
+    return int.from_bytes(digest[:8], "big")

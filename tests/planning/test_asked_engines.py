@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from conformance.options import RunOptions
-from conformance.planning.asked_engines import with_asked_engines
-from conformance.planning.plan import plan_run
+from conformance.planning.plan import plan_run, with_asked_engines
 from delta_adapters.registry import parse_engine
 
 
