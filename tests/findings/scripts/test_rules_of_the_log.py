@@ -35,12 +35,13 @@ from delta_adapters.engine_id import EngineId
 from delta_models import operations as ops
 from delta_models.expressions import Column, Compare, Literal
 from delta_models.requirements import OF_THE_LOG
-from delta_models.schema import LONG, struct
+from delta_models.schema import LONG, STRING, struct
 from delta_models.table import ModelHistory
 from delta_models.values import Rows
 from tests.damaged_logs.damages import DAMAGES
 from tests.findings.samples import finding, history
-from tests.findings.scripts.runs import script
+from tests.findings.scripts.runs import endings, script
+from tests.findings.scripts.test_catalogued import spark_variables
 from tests.models.log import honest, test_validity
 from tests.models.log.conftest import LogTable
 from tests.mutants import stories
@@ -202,3 +203,31 @@ def test_the_script_of_three_steps_for_such_a_rule_has_at_most_sixty_lines(requi
         ast.parse(text)
         assert "a person must judge it" not in text
         assert len(text.splitlines()) <= 60, text
+
+
+TABLE = struct(("id", LONG), ("name", STRING), ("part", STRING))
+STEPS = (
+    ops.Create(TABLE, partition_by=("part",), properties=(("delta.enableChangeDataFeed", "true"),)),
+    ops.Append(Rows(TABLE, ((1, "a", "x"), (2, "b", "y z")))),
+    ops.Append(Rows(TABLE, ((3, None, "x"),))),
+    ops.Delete(Compare("=", Column(("id",)), Literal(LONG, 1))),
+    ops.Optimize(),
+    ops.Checkpoint(),
+    ops.Append(Rows(TABLE, ((4, "d", "x"),))),
+)
+
+
+def codes_of(engine: str, folder: Path, environment: dict[str, str]) -> tuple[dict[str, str], str]:
+    texts = {rule: script(finding(rule, engine=engine, history=history(*STEPS))) for rule in RULES}
+    return endings(texts, folder, environment)
+
+
+def test_what_deltalake_writes_breaks_none_of_these_rules(tmp_path):
+    codes, printed = codes_of("delta-rs@1.6.6", tmp_path, {})
+    assert codes == {rule: "2" if rule in NARROWER else "0" for rule in RULES}, printed
+
+
+@pytest.mark.slow
+def test_what_delta_spark_writes_breaks_none_of_these_rules(tmp_path):
+    codes, printed = codes_of("delta-spark@4.4.0", tmp_path, spark_variables(tmp_path))
+    assert codes == {rule: "2" if rule in NARROWER else "0" for rule in RULES}, printed
