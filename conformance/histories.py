@@ -9,6 +9,7 @@ after `steps[k]`.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -132,3 +133,9 @@ class Chunk:
         """Read a chunk from its JSON form."""
         part = form.get("part")
         return cls(**{**form, "heavy": tuple(form["heavy"]), "part": None if part is None else tuple(part)})
+
+
+def chunk_seed(run_seed: int, suite: str, profile: str, number: int) -> int:
+    """The seed of a chunk: a hash that is the same in every process."""
+    digest = hashlib.sha256(f"{run_seed}/{suite}/{profile}/{number}".encode()).digest()
+    return int.from_bytes(digest[:8], "big")

@@ -22,6 +22,7 @@ PLAN = pytest.StashKey["Plan"]()
 SEED = pytest.StashKey[int]()
 RESULTS = pytest.StashKey["list[str]"]()
 CHUNK = "conformance_chunk"
+KEPT = "test_a_kept_history_holds"
 DEFAULT_PROFILE = "dev"
 # The name that users type for `conformance.pytest_suites`, for all of it or for one of its modules.
 TYPED = re.compile(r"conformance\.suites(?=$|::|\.test_)")
@@ -51,6 +52,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--conformance-steps", type=int, metavar="M", help="steps a history")
     group.addoption(
+        "--conformance-regressions", type=Path, metavar="DIR",
+        help="histories to play first (default: regressions, if there is such a folder here)",
+    )  # fmt: skip
+    group.addoption(
         "--conformance-out", type=Path, default=Path("conformance-results"), metavar="DIR",
         help="where the run's folder is made (default: conformance-results)",
     )  # fmt: skip
@@ -65,19 +70,28 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection(session: pytest.Session) -> None:
     """Plan the run before pytest collects, so that a wrong option ends it at once."""
     config = session.config
-    if config.getoption("conformance_engine") or config.getoption("conformance_profile") != DEFAULT_PROFILE:
+    given = (config.getoption(name) for name in ("conformance_engine", "conformance_regressions"))
+    if any(given) or config.getoption("conformance_profile") != DEFAULT_PROFILE:
         _plan(config)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put kept histories before all other tests, as a run of the command line does."""
+    items.sort(key=lambda item: item.name.partition("[")[0] != KEPT)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test that uses `conformance_chunk` once for each planned chunk of its module's suite.
 
-    Chunks of the reserve are no tests: how many are played is decided when all others have ended.
+    A kept history has the name of its entry. Chunks of the reserve are no tests: how many are played is decided when
+    all others have ended.
     """
     if CHUNK in metafunc.fixturenames:
-        suite = metafunc.module.SUITE
-        chunks = [chunk for chunk in _plan(metafunc.config).chunks if chunk.suite == suite]
-        metafunc.parametrize(CHUNK, chunks, ids=[chunk.name for chunk in chunks])
+        suite, plan = metafunc.module.SUITE, _plan(metafunc.config)
+        chunks = [chunk for chunk in plan.chunks if chunk.suite == suite]
+        is_kept = metafunc.definition.name == KEPT
+        names = [plan.kept[chunk.number].name if is_kept else chunk.name for chunk in chunks]
+        metafunc.parametrize(CHUNK, chunks, ids=names)
 
 
 @pytest.fixture(scope="session")
@@ -134,6 +148,7 @@ def _plan(config: pytest.Config) -> Plan:
 
 def _options(config: pytest.Config, folder: Path) -> RunOptions:
     from conformance.options import RunOptions  # noqa: PLC0415
+    from conformance.planning.kept import kept_folder  # noqa: PLC0415
     from conformance.planning.plan import seed_of_run  # noqa: PLC0415
 
     profile = config.getoption("conformance_profile")
@@ -147,4 +162,5 @@ def _options(config: pytest.Config, folder: Path) -> RunOptions:
         examples=config.getoption("conformance_examples"),
         steps=config.getoption("conformance_steps"),
         command=("pytest", *map(str, config.invocation_params.args)),
+        regressions=kept_folder(config.getoption("conformance_regressions")),
     )

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from conformance.reporting.recorder import Recorder
 
 DEFAULT_OUT = Path("conformance-results")
-DEFAULT_REGRESSIONS = Path("regressions")
 MOST_JOBS = 4  # each may hold a JVM
 
 HELP = """\
@@ -122,6 +121,7 @@ def execute(arguments: argparse.Namespace) -> int:
 def options_and_plan(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
     """The options of the run, checked, its plan, and its folder made. Raises UsageError."""
     from conformance.findings.catalogue import catalogue  # noqa: PLC0415 - --help needs no causes
+    from conformance.planning.kept import kept_folder  # noqa: PLC0415 - --help needs no plan
     from conformance.planning.plan import plan_run, seed_of_run  # noqa: PLC0415 - --help needs no plan
     from conformance.planning.profile import PlanError  # noqa: PLC0415 - --help needs no plan
     from delta_adapters.deviations import BadCause  # noqa: PLC0415 - nor causes
@@ -148,7 +148,7 @@ def options_and_plan(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
         max_findings=arguments.max_findings,
         deviations=arguments.deviations,
         command=("conformance", *sys.argv[1:]),
-        regressions=_regressions(arguments.regressions),
+        regressions=kept_folder(arguments.regressions),
     )
     try:
         known = summary_json.baseline(arguments.baseline) if arguments.baseline else frozenset()
@@ -185,11 +185,6 @@ def play(options: RunOptions, plan: Plan, recorder: Recorder) -> None:
         if not recorder.began:
             raise
         recorder.bus.emit(HarnessFault(f"{type(error).__name__}: {error}", traceback.format_exc()))
-
-
-def _regressions(given: Path | None) -> Path | None:
-    """The folder of kept histories: the one that was given, or that of the current folder if there is one."""
-    return DEFAULT_REGRESSIONS if given is None and DEFAULT_REGRESSIONS.is_dir() else given
 
 
 def _processors() -> int:

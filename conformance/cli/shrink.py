@@ -30,6 +30,7 @@ that ran out of time, or that was stopped, goes on where it stopped.
                      name it
 
   --budget TIME      stop after 90s, 5m or 1h for all findings together; 5m by default
+  --deviations DIR   causes of your own beside the known ones, as the run had them
 
 Exit: 0 shrunk, or nothing smaller fails, 3 could not run, or it does not show again.
 """
@@ -39,21 +40,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `shrink`."""
     parser.add_argument("findings", nargs="+", metavar="FINDING", type=Path)
     parser.add_argument("--budget", type=duration, default=BUDGET)
+    parser.add_argument("--deviations", type=Path)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Shrink the findings one after another; those that need less time leave more to the others."""
     from conformance.findings import FindingError, NotAFinding  # noqa: PLC0415 - loads Hypothesis; --help shall not wait for it
+    from conformance.findings.catalogue import catalogue  # noqa: PLC0415 - the same
     from conformance.triage.hosts import CannotRun  # noqa: PLC0415 - the same
     from conformance.triage.replayer import Replayer  # noqa: PLC0415 - the same
     from conformance.triage.shrink_command import shrink_finding  # noqa: PLC0415 - the same
+    from delta_adapters.deviations import BadCause  # noqa: PLC0415 - the same
 
+    try:
+        causes = catalogue(arguments.deviations)
+    except BadCause as error:
+        raise UsageError(f"--deviations: {error}") from error
     worst, deadline = SHRUNK, time.monotonic() + arguments.budget
     with Replayer() as replayer:
         for number, folder in enumerate(arguments.findings):
             seconds = max(0.0, deadline - time.monotonic()) / (len(arguments.findings) - number)
             try:
-                result = shrink_finding(folder, replayer, seconds, _show)
+                result = shrink_finding(folder, replayer, seconds, _show, causes)
             except NotAFinding as error:
                 raise UsageError(
                     str(error), "The last lines of a run, and its report, name the folders."

@@ -120,14 +120,6 @@ class HistoryRecorder:
             for violation in step_result.violations:
                 self._take_violation(table_session, step_result, violation)
 
-    def take_instead(
-        self, steps: Sequence[Step], table_session: TableSession, step_result: StepResult
-    ) -> None:
-        """Record the result of another history, which ended with these steps, in place of the last step's."""
-        recorded, self._steps = self._steps, list(steps)
-        self.take(table_session, (step_result,))
-        self._steps = recorded
-
     def followed(self, table_session: TableSession, schedules: int) -> None:
         """Record how many schedules went as they were planned at a table."""
         self._schedules[_key_of(table_session)] += schedules

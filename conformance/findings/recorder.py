@@ -89,6 +89,7 @@ class FindingRecorder:
                 finding,
                 observation.folder,
                 observation.before.version if observation.before else None,
+                self._causes,
             )
             self._kept[sighting] = observation.step
         return FindingFound(
@@ -102,15 +103,25 @@ class FindingRecorder:
         )  # fmt: skip
 
 
-def keep_finding(root: Path, finding: Finding, table: Path | None = None, version: int | None = None) -> Path:
+def keep_finding(
+    root: Path,
+    finding: Finding,
+    table: Path | None = None,
+    version: int | None = None,
+    causes: Sequence[Cause] | None = None,
+) -> Path:
     """Write a finding with its scripts and its README below `root`; return its folder, as `write_finding` does."""
-    return write_finding(root, finding, parts_of(finding), table, version)
+    return write_finding(root, finding, parts_of(finding, causes), table, version)
 
 
-def parts_of(finding: Finding) -> dict[str, str]:
-    """The texts of a finding's folder by file name: its script, its issue and its README."""
-    scripts = scripts_for(finding)
-    issue = issue_for(finding, *scripts.values())
+def parts_of(finding: Finding, causes: Sequence[Cause] | None = None) -> dict[str, str]:
+    """The texts of a finding's folder by file name: its script, its issue and its README.
+
+    Without `causes` the project's own count.
+    """
+    scripts = scripts_for(finding, causes)
+    (script,) = scripts.values()
+    issue = issue_for(finding, script, causes)
     return {**scripts, "issue.md": issue, "README.md": readme_of(finding, tuple(scripts))}
 
 

@@ -7,8 +7,7 @@ ignored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
@@ -97,35 +96,6 @@ def predict_race(model_history: ModelHistory, race: Interleave) -> ModelHistory:
     return model_history.after(
         race, AllowedOutcome(Committed(), (0, ANY_NUMBER), table.table, "race.no-lost-update")
     )
-
-
-def simplify_race(race: Interleave) -> Iterator[Interleave]:
-    """Yield simpler races, the shortest first: an operation less, a writer less, fewer and earlier turns."""
-    for index in range(len(race.operations)):
-        owners = [owner for other, owner in enumerate(race.owners) if other != index]
-        if len(set(owners)) > 1:
-            yield _without(race, index)
-    for length in sorted({0, len(race.schedule) // 2, len(race.schedule) - 1}):
-        if 0 <= length < len(race.schedule):
-            yield replace(race, schedule=race.schedule[:length])
-    for turn in range(len(race.schedule)):
-        yield replace(race, schedule=(*race.schedule[:turn], *race.schedule[turn + 1 :]))
-    for turn in range(len(race.schedule) - 1):
-        first, second = race.schedule[turn : turn + 2]
-        if first > second:
-            swapped = (*race.schedule[:turn], second, first, *race.schedule[turn + 2 :])
-            yield replace(race, schedule=swapped)
-
-
-def _without(race: Interleave, index: int) -> Interleave:
-    """Return a race without one of its operations, and without its writer if that has no other."""
-    owners = [owner for other, owner in enumerate(race.owners) if other != index]
-    operations = tuple(operation for other, operation in enumerate(race.operations) if other != index)
-    gone = race.owners[index]
-    if gone in owners:
-        return Interleave(operations, race.schedule, tuple(owners))
-    schedule = tuple(owner - (owner > gone) for owner in race.schedule if owner != gone)
-    return Interleave(operations, schedule, tuple(owner - (owner > gone) for owner in owners))
 
 
 @st.composite

@@ -9,6 +9,13 @@ from conformance.histories import REGRESSIONS, Chunk
 from conformance.planning.profile import PlanError
 from conformance.suites.kept_histories import BadRegression, KeptHistory, read_kept
 
+DEFAULT_FOLDER = Path("regressions")
+
+
+def kept_folder(given: Path | None) -> Path | None:
+    """The folder of kept histories: the one that was given, or that of the current folder if there is one."""
+    return DEFAULT_FOLDER if given is None and DEFAULT_FOLDER.is_dir() else given
+
 
 def kept_histories(folder: Path | None) -> tuple[KeptHistory, ...]:
     """The histories that a folder keeps; none without a folder. Raises PlanError."""

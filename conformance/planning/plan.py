@@ -14,14 +14,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from conformance.engine_pool import runs_on_jvm
 from conformance.events.types import EvidenceThreshold, PlannedSuite
-from conformance.histories import HISTORIES, REGRESSIONS, Chunk
+from conformance.histories import HISTORIES, REGRESSIONS, Chunk, chunk_seed
 from conformance.options import RunOptions
-from conformance.planning.asked_engines import with_asked_engines
 from conformance.planning.claims import PlannedEngine, planned_engines
 from conformance.planning.kept import kept_chunks, kept_histories
 from conformance.planning.profile import PlanError, Profile, SuitePlan, load_profile
-from conformance.planning.seeds import chunk_seed
 from conformance.planning.top_up import ReservedChunk, TopUp
 from conformance.suites.examples import EXAMPLES
 from conformance.suites.kept_histories import KeptHistory
@@ -29,6 +28,9 @@ from delta_adapters.registry import KNOWN, EngineSpec, engine_names, parse_engin
 
 DRAWN = ("lockstep", "shared", "crashes", "races")
 BRIEF = 200  # steps on a JVM: with fewer its second compiler costs more than it gives
+# Histories of engines on a JVM in a suite that has none for them: there a drawn one of crashes takes a minute, a race
+# some seconds.
+SHARE_ON_JVM = {"crashes": 1, "races": 2}
 PLAIN = "plain"  # the name of a suite's histories that are of no table profile
 
 
@@ -121,6 +123,28 @@ def plan_run(options: RunOptions) -> Plan:
         return plan
     chunks = tuple(kept_chunks(kept, plan.profile.name, len(specs)))
     return replace(plan, suites=(REGRESSIONS, *plan.suites), chunks=(*chunks, *plan.chunks), kept=kept)
+
+
+def with_asked_engines(chunks: Sequence[Chunk], asked: Iterable[EngineSpec]) -> tuple[Chunk, ...]:
+    """Return the chunks, with a few histories for engines on a JVM in each suite that has none for them.
+
+    A profile leaves these out of suites that would take too long for the default engines. An engine that the user named
+    plays in every suite that was asked for. The histories are the last ones of the suite's first chunk, since a JVM
+    starts slowly. Without an engine on a JVM in `asked` nothing changes.
+    """
+    if not any(map(runs_on_jvm, asked)):
+        return tuple(chunks)
+    served = {chunk.suite for chunk in chunks if chunk.heavy}
+    shared: list[Chunk] = []
+    for chunk in chunks:
+        if chunk.suite not in served:
+            served.add(chunk.suite)
+            share = SHARE_ON_JVM.get(chunk.suite, 1)
+            heavy = tuple(range(max(0, chunk.histories - share), chunk.histories))
+            shared.append(replace(chunk, heavy=heavy))
+        else:
+            shared.append(chunk)
+    return tuple(shared)
 
 
 def make_plan(

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 from conformance.events.types import EvidenceThreshold
 from conformance.generation.table_profiles import FOCUSES as FOCUSED
-from conformance.histories import Chunk
+from conformance.histories import Chunk, chunk_seed
 from conformance.planning.claims import PlannedEngine
 from conformance.planning.forecast import EXAMPLES, FORESEEN_SUITES, LOCKSTEP, SHARED, foresee, is_foreseen
-from conformance.planning.seeds import chunk_seed
 from conformance.planning.tally import EvidenceTally, with_margin
 
 HISTORIES = 3  # in a directed chunk; one in a chunk that an engine on a JVM plays

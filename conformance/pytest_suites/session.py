@@ -129,6 +129,7 @@ class PytestRun:
                     self._work,
                     is_over=lambda: False,
                     start_heavy=any(map(runs_on_jvm, available)) and bool(asked),
+                    kept=plan.kept,
                     asked=asked,
                 )
             )

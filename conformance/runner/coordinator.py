@@ -13,7 +13,7 @@ import signal
 import tempfile
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -40,7 +40,6 @@ from conformance.events.types import (
 from conformance.histories import Chunk
 from conformance.options import RunOptions
 from conformance.planning.plan import Plan, engine_specs
-from conformance.runner.builds import builds_of
 from conformance.runner.chunk_parts import ChunkParts
 from conformance.runner.header import run_header
 from conformance.runner.losses import LossSummary
@@ -48,7 +47,11 @@ from conformance.runner.reserve import Reserve
 from conformance.runner.triage_queue import TriageJob, TriageQueue
 from conformance.runner.worker import Settings
 from conformance.runner.worker_process import WorkerProcess
+from delta_adapters.builds import build_hash
+from delta_adapters.delta_spark.jars import JarsError
+from delta_adapters.environments import EnvironmentProblem
 from delta_adapters.registry import EngineSpec
+from delta_adapters.spark.java import JavaError
 
 TIDY_UP = 30.0  # seconds that workers have to end after SIGTERM
 GRACE = 5.0  # seconds after the deadline in which an operation may still end
@@ -327,3 +330,14 @@ class Coordinator:
             for worker in self._workers:
                 worker.end()
             self._selector.close()
+
+
+def builds_of(specs: Iterable[EngineSpec]) -> dict[str, str]:
+    """The hash of each engine's build, by its spec. One that can't be had is left out; its start says why."""
+    builds = {}
+    for spec in specs:
+        try:
+            builds[str(spec)] = build_hash(spec)
+        except (EnvironmentProblem, JarsError, JavaError):
+            continue
+    return builds

@@ -89,7 +89,7 @@ def read_kept(folder: Path) -> tuple[KeptHistory, ...]:
     Files whose names begin with a dot, and Markdown, are notes of the team.
     """
     if not folder.is_dir():
-        message = f"{folder}: no such folder. --regressions takes a folder of kept findings."
+        message = f"{folder}: no such folder. A folder of kept findings was expected."
         raise BadRegression(message)
     try:
         entries = sorted(folder.iterdir())

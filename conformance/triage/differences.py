@@ -39,6 +39,7 @@ _FILE = re.compile(r"^.*\.(?:parquet|json|crc|bin): (?:[^:]*: )?(?=\w)")
 _COLUMN = re.compile(r"^[^:]*: (?=the minimum|the maximum|nullCount|wide nullCount)")
 _WORD = re.compile(r"[^\W\d_][\w.]*")
 _WORDS = 6
+_REFUSED_AT_ONCE = re.compile(r" was rejected \((?P<kind>[^)]*)\)")
 _FAMILIES = {"byte": "whole number", "short": "whole number", "integer": "whole number", "long": "whole number",
              "float": "floating point", "double": "floating point"}  # fmt: skip
 
@@ -88,6 +89,8 @@ def kind_of(observation: Observation, violation: Violation) -> str:
         return f"refused: {_refusal_of_read(observation, violation.read)}"
     if requirement.startswith("host."):
         return "lost"
+    if requirement.startswith("race."):  # the rest of the detail names what raced, which may become less
+        return race_kind(violation.detail)
     if requirement == "outcome.commits":
         return _compared(_VERSIONS.search(violation.detail), "got", "wanted") or "versions"
     if requirement.startswith("outcome.") or (
@@ -102,6 +105,11 @@ def kind_of(observation: Observation, violation: Violation) -> str:
         if found:
             return found
     return _said(observation, violation) or skeleton(violation.detail, _names(observation))
+
+
+def race_kind(detail: str) -> str:
+    """How operations at once were refused, if the detail says that they were."""
+    return ", ".join(sorted({found["kind"] for found in _REFUSED_AT_ONCE.finditer(detail)}))
 
 
 def rows_kind(detail: str) -> str:

@@ -58,17 +58,19 @@ class Setup:
         """The setup of a finding's run, for its own history or for a smaller one.
 
         Where the history has become one of a single engine, that of the finding sits alone at the table; where it uses
-        fewer slots, engines that no step needs are left out.
+        fewer slots, engines that no step needs are left out. How the operations of a smaller race overlap, the model
+        finds out: it need not be as in the race that it was made of.
         """
         history = finding.history if history is None else history
         engines = _engines(finding, history)
         options = (option for option in finding.key.options if option.startswith(OVERLAP))
+        overlap = next(options, OVERLAP + "table").removeprefix(OVERLAP) if history == finding.history else ""
         return cls(
             history.suite,
             engines,
             {engine: finding.versions.get(engine, engine) for engine in engines},
             finding.processes,
-            next(options, OVERLAP + "table").removeprefix(OVERLAP),
+            overlap,
         )
 
     def with_engine(self, name: str, spec: str) -> Setup:

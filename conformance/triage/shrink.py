@@ -321,7 +321,7 @@ class Shrinker:
     # The end: what depends on an order of events is played once more
 
     def _confirm_if_unsteady(self) -> None:
-        if self._finding.suite in {CRASHES, RACES}:
+        if self._best and self._finding.suite in {CRASHES, RACES}:
             self._deadline += 2 * max(self._lately, default=0.0)
             try:
                 self._confirm()

@@ -7,7 +7,7 @@ goes on.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from conformance.triage.canonical import fingerprint_of
 from conformance.triage.replayer import Replayer, Setup
 from conformance.triage.shrink import Progress, Shrinker, Shrunk, Unwanted
 from conformance.triage.without_triggers import without_triggers
-from delta_adapters.deviations import all_causes
+from delta_adapters.deviations import Cause, all_causes
 from delta_models.requirements import Violation
 
 STATE = "shrink.json"
@@ -62,24 +62,27 @@ def shrink_finding(
     replayer: Replayer,
     seconds: float,
     on_progress: Callable[[Progress], object] = lambda _: None,
+    causes: Sequence[Cause] | None = None,
 ) -> ShrinkResult:
     """Make the history of a finding smaller, for so many seconds at most, and write what was reached into its folder.
 
-    An interrupt ends it, and what was reached is written too. Raises CannotRun and FindingError.
+    Without `causes` the project's own are known. An interrupt ends it, and what was reached is written too. Raises
+    CannotRun and FindingError.
     """
     finding = load_finding(folder)
+    causes = all_causes() if causes is None else causes
     folder = folder if folder.is_dir() else folder.parent
     replayer.start(Setup.of(finding))
     began = time.monotonic()  # a JVM may take longer to start than all plays
     known = finding.cause is not None or finding.known
-    begun = finding if known else without_triggers(finding, all_causes(), replayer)
+    begun = finding if known else without_triggers(finding, causes, replayer)
     shrinker = Shrinker(
         begun,
         replayer,
         deadline=began + seconds,
         on_progress=on_progress,
         state=folder / STATE,
-        unwanted=_of_another_cause(begun),
+        unwanted=_of_another_cause(begun, causes),
     )
     stopped = False
     try:
@@ -89,7 +92,7 @@ def shrink_finding(
     shrunk = shrinker.result()
     if shrunk.reproduced:
         smaller = with_minimal(finding, shrunk)
-        update_finding(folder, smaller, parts_of(smaller))
+        update_finding(folder, smaller, parts_of(smaller, causes))
     return ShrinkResult(finding, shrunk, time.monotonic() - began, folder / MINIMAL, stopped)
 
 
@@ -106,11 +109,11 @@ def with_minimal(finding: Finding, shrunk: Shrunk) -> Finding:
     )
 
 
-def _of_another_cause(finding: Finding) -> Unwanted:
+def _of_another_cause(finding: Finding, known: Sequence[Cause]) -> Unwanted:
     """Whether a cause predicts a violation that does not predict the finding: the history would become another one."""
     if not finding.sighting:
         return lambda *_: False  # its run did not note which causes predict it
-    causes = [cause for cause in all_causes() if cause.id not in {*finding.candidates, finding.cause}]
+    causes = [cause for cause in known if cause.id not in {*finding.candidates, finding.cause}]
 
     def unwanted(step_result: StepResult, violation: Violation, history: History) -> bool:
         return bool(candidate_causes(step_result.observation, violation, history, causes))

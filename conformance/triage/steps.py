@@ -25,7 +25,7 @@ from conformance.triage.explain import explain
 from conformance.triage.head_start import head_start
 from conformance.triage.hosts import CannotRun
 from conformance.triage.liveness import Liveness
-from conformance.triage.replayer import CRASHES, RACES, Playthrough, Replayer, Setup
+from conformance.triage.replayer import CRASHES, RACES, Replayer, Setup
 from conformance.triage.shared_plays import SharedPlays
 from conformance.triage.shrink import Progress, Unwanted, shrink
 from conformance.triage.shrink_command import STATE
@@ -159,26 +159,30 @@ class Triage:
         for result in played.results:  # those of the last step
             for violation in result.violations:
                 note(result, violation)
-        return frozenset() if _unplayable(played) else frozenset(shown.values())
+        return frozenset() if played.error is not None else frozenset(shown.values())
 
     def _reproduce(self, finding: Finding) -> tuple[bool | None, str]:
-        """Whether the violation shows again, and why that is not known or not so."""
+        """Whether the violation shows again, and why that is not known or not so.
+
+        A race whose schedule can't be followed any more does not show again.
+        """
         plays = PLAYS_OF_A_RACE if finding.suite in {CRASHES, RACES} else 1
-        why = ""
+        unfollowed: list[str] = []
         for _ in range(plays):
             played = self.replayer.play(finding.history, Setup.of(finding), until=_same_as(finding))
-            if any(_same_as(finding)(*found) for found in played.violations(finding.key.engine)):
-                return True, ""
             if any(
                 violation.requirement == finding.key.requirement
                 for _, violation in played.violations(finding.key.engine)
             ):
                 return True, ""
-            if why := _unplayable(played):
-                return None, why
-        return False, f"its history was played {plays} times more, and it did not show" if plays > 1 else (
-            "its history was played once more, and it did not show"
-        )
+            if played.error is not None:
+                return None, f"the harness failed: {played.error.strip().splitlines()[-1]}"
+            unfollowed += played.failures[:1]
+        again = "once more" if plays == 1 else f"{plays} times more"
+        why = f"its history was played {again}, and it did not show"
+        if unfollowed:
+            why += f"; {len(unfollowed)} of the schedules could not be followed: {unfollowed[0]}"
+        return False, why
 
     def _explained(
         self, finding: Finding, candidates: Sequence[Cause], *, reads: bool = True
@@ -246,7 +250,7 @@ class Triage:
         kept = self.folder / SIGHTINGS / finding.sighting / "table-before"
         table = kept if kept.is_dir() else None
         version = int(finding.table_before.removeprefix("version ")) if table is not None else None
-        keep_finding(self.folder / FINDINGS, finding, table, version)
+        keep_finding(self.folder / FINDINGS, finding, table, version, self.causes)
         return finding
 
     def _named(self, names: Sequence[str]) -> tuple[Cause, ...]:
@@ -284,10 +288,3 @@ def _strength(requirement: str, finding: Finding) -> str:
 
 def _same_as(finding: Finding) -> Callable[[StepResult, Violation], bool]:
     return lambda result, violation: key_of(result.observation, violation) == finding.key
-
-
-def _unplayable(played: Playthrough) -> str:
-    """Why a play says nothing of the engine; empty if it does."""
-    if played.error is not None:
-        return f"the harness failed: {played.error.strip().splitlines()[-1]}"
-    return f"its schedule could not be followed: {played.failures[0]}" if played.failures else ""

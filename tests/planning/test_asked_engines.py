@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.options import RunOptions
-from conformance.planning.asked_engines import with_asked_engines
-from conformance.planning.plan import make_plan, plan_run
+from conformance.planning.plan import make_plan, plan_run, with_asked_engines
 from conformance.planning.profile import load_profile
 from delta_adapters.registry import parse_engine
 

@@ -13,12 +13,11 @@ import pytest
 from conformance.events.types import Event, Evidence, FindingFound
 from conformance.findings.recorder import FindingRecorder
 from conformance.generation.table_profiles import FOCUSES
-from conformance.histories import Chunk
+from conformance.histories import Chunk, chunk_seed
 from conformance.planning.claims import planned_engines
 from conformance.planning.forecast import LARGE, foresee
 from conformance.planning.plan import make_plan
 from conformance.planning.profile import load_profile
-from conformance.planning.seeds import chunk_seed
 from conformance.runner.chunk import play_chunk
 from conformance.runner.context import open_suite_context
 from conformance.suites.context import SuiteContext

@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from conformance.events.types import EvidenceThreshold
-from conformance.histories import Chunk
+from conformance.histories import Chunk, chunk_seed
 from conformance.options import RunOptions
 from conformance.planning.claims import planned_engines
 from conformance.planning.plan import default_engines, make_plan, plan_run, seed_of_run
 from conformance.planning.profile import PlanError, load_profile
-from conformance.planning.seeds import chunk_seed
 from delta_adapters.registry import parse_engine
 from tests.planning.samples import ENGINES, small
 
@@ -117,7 +116,7 @@ class TestSeeds:
         assert len(seeds) == 16
 
     def test_another_process_derives_the_same_seed(self):
-        code = "from conformance.planning.seeds import chunk_seed; print(chunk_seed(7, 'lockstep', 'ci', 3))"
+        code = "from conformance.histories import chunk_seed; print(chunk_seed(7, 'lockstep', 'ci', 3))"
         process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert int(process.stdout) == chunk_seed(7, "lockstep", "ci", 3)
 

@@ -10,7 +10,11 @@ from dataclasses import replace
 
 import pytest
 
+from conformance.histories import History, Step
 from conformance.pytest_suites.session import fails_a_run
+from delta_models.operations import Append, Create
+from delta_models.schema import LONG, struct
+from delta_models.values import Rows
 from tests.command_runs import engine
 from tests.reporting.samples import SIGHTING, triaged
 
@@ -20,6 +24,8 @@ SMALL = (
 )  # fmt: skip
 
 
+SCHEMA = struct(("id", LONG))
+CREATE = Create(SCHEMA)
 SUITES = {"crashes", "examples", "lockstep", "races", "shared"}
 
 
@@ -61,6 +67,44 @@ def test_an_expression_of_other_options_stays_as_it_is(tmp_path):
     assert collected(
         tmp_path, "--pyargs", "-k", "not conformance.suites", "conformance.suites.test_shared"
     ) == {"shared"}
+
+
+KEPT = History("lockstep", "ci", 3, 77, (Step(CREATE), Step(Append(Rows(SCHEMA, ((1,), (2,)))))))
+
+
+def keep(folder, *names: str) -> None:
+    folder.mkdir()
+    for name in names:
+        (folder / f"{name}.json").write_text(json.dumps(KEPT.to_json()))
+
+
+@pytest.mark.parametrize("folder", ("regressions", "kept"))
+def test_kept_histories_are_tests_of_their_own_names_before_all_others(tmp_path, folder):
+    keep(tmp_path / folder, "two-rows", "again")
+    words = () if folder == "regressions" else (f"--conformance-regressions={folder}",)
+    done = run_pytest(tmp_path, "--collect-only", "--conformance-engine=reference", *words)
+    names = re.findall(r"::(test_\w+\[.*\])$", done.stdout, re.MULTILINE)
+    assert names[:2] == ["test_a_kept_history_holds[again]", "test_a_kept_history_holds[two-rows]"]
+    assert len(names) > 2
+    assert not any("kept" in name for name in names[2:])
+
+
+@pytest.mark.slow
+def test_a_kept_history_fails_the_test_of_its_name_on_an_engine_that_breaks_it(tmp_path):
+    keep(tmp_path / "regressions", "two-rows")
+    words = ("-k", "two-rows", "-rf", "--conformance-engine")
+    done = run_pytest(tmp_path, *words, engine("Lies"))
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "FAILED" in done.stdout
+    assert "test_a_kept_history_holds[two-rows]" in done.stdout
+    assert "breaks outcome.commits (new must, 2 steps)" in done.stdout
+    assert run_pytest(tmp_path, *words, "reference").returncode == 0
+
+
+def test_a_folder_of_kept_histories_that_is_not_there_ends_the_session_at_once(tmp_path):
+    done = run_pytest(tmp_path, "--conformance-regressions=nowhere")
+    assert done.returncode == 4
+    assert "nowhere: no such folder. A folder of kept findings was expected." in done.stderr
 
 
 def run_pytest(tmp_path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -13,6 +13,7 @@ from conformance.triage.differences import (
     class_of,
     family,
     outcome_kind,
+    race_kind,
     rows_kind,
     skeleton,
 )
@@ -76,6 +77,18 @@ def test_one_rule_on_the_rows_that_racing_writers_leave_stands_for_all():
     lost = DifferenceClass("race.no-lost-update", "writer", "", race=True)
     assert lost.covers(DifferenceClass("race.no-doubled-rows", "writer", "", race=True))
     assert not lost.covers(DifferenceClass("race.appends-read-nothing", "writer", "", race=False))
+
+
+def test_what_raced_is_no_part_of_the_kind_but_how_it_was_refused_is():
+    kinds = [
+        race_kind(detail)
+        for detail in (
+            "Append beside Delete and Merge was rejected (conflict): no 1",
+            "Append beside Merge was rejected (conflict): other words",
+            "Append beside Merge was rejected (unclassified): other words",
+        )
+    ]
+    assert kinds == ["conflict", "conflict", "unclassified"]
 
 
 def test_types_are_told_apart_coarsely():

@@ -340,3 +340,20 @@ def test_a_reader_of_a_shared_table_keeps_the_writer_that_it_needs():
     assert kinds(result.history) == ["Create", "Append"]
     assert result.history.steps[-1].slot == "A"
     assert Setup.of(finding, result.history).engines == engines
+
+
+class TooSlow:
+    """A replayer whose engines answer after the deadline."""
+
+    def play(self, *_: object, **__: object) -> Playthrough:
+        return Playthrough((), 0)
+
+
+@pytest.mark.parametrize("suite", ("lockstep", "crashes", "races"))
+def test_what_has_no_time_for_its_first_play_is_not_shrunk_and_goes_on_later(suite):
+    with replayer_of(SkipsWrongly) as replayer:
+        finding = find(replayer, long_history(Read(where=IsNull(Column(("name",))))), "read.filter")
+    finding = replace(finding, history=replace(finding.history, suite=suite))
+    result = shrink(finding, TooSlow(), deadline=time.monotonic() - 1)
+    assert (result.reproduced, result.complete) == (False, False)
+    assert result.why == "there was no time to play it again"

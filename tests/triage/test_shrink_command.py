@@ -88,7 +88,9 @@ def test_an_engine_that_is_gone_ends_with_3_and_the_other_findings_are_shrunk(fi
 
 
 @pytest.mark.parametrize(
-    "words", (["{tmp}/none"], ["{tmp}", "--budget", "soon"], []), ids=("none", "budget", "empty")
+    "words",
+    (["{tmp}/none"], ["{tmp}", "--budget", "soon"], ["{tmp}", "--deviations", "{tmp}/none"], []),
+    ids=("none", "budget", "deviations", "empty"),
 )
 def test_bad_arguments_end_with_2_and_one_message(tmp_path, capsys, words):
     assert main(["shrink", *(word.format(tmp=tmp_path) for word in words)]) == 2

@@ -16,7 +16,7 @@ from conformance.findings.recorder import keep_finding
 from conformance.histories import History
 from conformance.triage.canonical import cause_fingerprint
 from conformance.triage.head_start import head_start, places
-from conformance.triage.replayer import Replayer
+from conformance.triage.replayer import Playthrough, Replayer
 from conformance.triage.steps import Triage
 from delta_adapters.deviations import Cause, Prediction
 from delta_adapters.reference import Reference
@@ -94,6 +94,20 @@ def test_a_live_cause_that_predicts_a_sighting_explains_it(tmp_path, replayer):
     assert (finding.known, finding.cause, finding.sighting) == (True, "a-cause", sighting.sighting)
 
 
+def test_the_script_and_the_issue_of_a_cause_of_the_users_own_are_those_of_any_other(tmp_path, replayer):
+    sighting = seen(tmp_path, replayer, "a-cause")
+    own = cause("a-cause", engine="delta-rs")
+    sighting = kept(
+        tmp_path, replace(sighting, engine="delta-rs@1.6.6", sighting="", fingerprint=""), "a-cause"
+    )
+    event = triage(tmp_path, replayer, own, live=("a-cause",))._by_cause(sighting, own, "")
+    folder = tmp_path / event.folder
+    script, issue = (folder / "script_delta_rs.py").read_text(), (folder / "issue.md").read_text()
+    assert "Seen: An append loses a row." in script
+    assert script.count("write_deltalake(path") == 1, "the minimal history of the cause has one append"
+    assert issue.startswith("# deltalake 1.6.6: An append loses a row.")
+
+
 def test_a_cause_that_is_not_live_explains_nothing(tmp_path, replayer):
     sighting = seen(tmp_path, replayer, "a-cause")
     event = triage(tmp_path, replayer, cause("a-cause")).explain(sighting.sighting)
@@ -108,6 +122,28 @@ def test_what_shows_no_more_is_unstable(tmp_path, replayer):
         event = triage(tmp_path, honest).explain(sighting.sighting)
     assert (event.state, event.reproduced) == ("unstable", False)
     assert load_finding(tmp_path / event.folder).state == "unstable"
+
+
+class NeverFollows:
+    """A replayer whose engines do not keep to the schedule of a race."""
+
+    def __init__(self) -> None:
+        self.plays = 0
+
+    def play(self, history: History, *_: object, **__: object) -> Playthrough:
+        self.plays += 1
+        return Playthrough((), len(history.steps), ("writer B waits at no gate",))
+
+
+def test_a_race_whose_schedule_cannot_be_followed_any_more_is_unstable(tmp_path, replayer):
+    racing = replace(
+        find(replayer, LONG_HISTORY, "contents.append"), history=replace(LONG_HISTORY, suite="races")
+    )
+    sighting = kept(tmp_path, racing)
+    never = NeverFollows()
+    event = triage(tmp_path, never).explain(sighting.sighting)  # type: ignore[arg-type]
+    assert (event.state, event.reproduced, never.plays) == ("unstable", False, 3)
+    assert "3 of the schedules could not be followed: writer B waits at no gate" in event.why
 
 
 def test_a_sighting_becomes_a_minimal_finding_with_both_histories(tmp_path, replayer):

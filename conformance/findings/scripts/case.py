@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from conformance.findings.storage import Finding
@@ -70,9 +71,13 @@ def package_of(engine: EngineId) -> str:
     return f"{name} {engine.version}" if engine.version else name
 
 
-def case_of(finding: Finding) -> Case:
-    """The case of a finding: of its cause, or of its minimal history, if there is one."""
-    cause = next((cause for cause in all_causes() if cause.id == finding.cause), None)
+def case_of(finding: Finding, causes: Sequence[Cause] | None = None) -> Case:
+    """The case of a finding: of its cause, or of its minimal history, if there is one.
+
+    Without `causes` the project's own count.
+    """
+    known = all_causes() if causes is None else causes
+    cause = next((cause for cause in known if cause.id == finding.cause), None)
     if cause is not None:
         return _case_of_cause(finding, cause)
     history = finding.minimal or finding.history

@@ -6,8 +6,11 @@ from conformance.findings.scripts.case import Case, Moment
 from conformance.findings.scripts.checks_log import COMMITS, LIVE
 from conformance.findings.scripts.ending import Ending
 from conformance.findings.scripts.literals import NotPrintable
-from delta_models.schema import DecimalType, Primitive, Struct
+from delta_models import operations as ops
+from delta_models.expressions import compile_expression
+from delta_models.schema import DataType, DecimalType, Primitive, Struct
 
+PLAIN = frozenset({"string", "byte", "short", "integer", "long", "boolean"})
 BOUNDS = {"stats.min-values": ("minValues", "min", ">"), "stats.max-values": ("maxValues", "max", "<")}
 PARSERS = {
     "date": "date.fromisoformat",
@@ -174,6 +177,10 @@ def about_files(case: Case, moment: Moment) -> Ending | None:
             return _columns_known(moment)
         case "schema.not-null-holds":
             return _not_null()
+        case "write.untouched-files-stay":
+            return _untouched(moment)
+        case "log.partition-value-agrees-with-file":
+            return _values_agree(moment)
     return None
 
 
@@ -275,6 +282,60 @@ def _columns_known(moment: Moment) -> Ending:
         "            wrong.append(f\"version {version}: {add['path']} has the columns {columns}\")",
     )
     return Ending(lines=lines, right="the files have the table's columns alone")
+
+
+def _untouched(moment: Moment) -> Ending | None:
+    """Each file that the last step takes away has a row that it picks. None where files show rows in another form."""
+    operation, table = moment.operation, moment.before.table
+    if not isinstance(operation, ops.Append | ops.Delete | ops.Update) or table.partition_by:
+        return None
+    if (
+        not all(_is_told_alike(field.type, PLAIN) for field in table.schema)
+        or "deletionVectors" in table.features
+    ):
+        return None
+    where = None if isinstance(operation, ops.Append) else operation.where
+    picks = None if where is None else compile_expression(where, table.schema)
+    if where is None and not isinstance(operation, ops.Append):
+        return None  # it picks all rows
+    names = [field.name for field in table.schema]
+    picked = [
+        dict(zip(names, row, strict=True)) for row in table.rows if picks is not None and picks(row) is True
+    ]
+    lines = (
+        *COMMITS,
+        "acts = [action for version in commits if version not in known for action in commits[version]]",
+        'gone = [action["remove"]["path"] for action in acts if "remove" in action]',
+        f"picked = {picked!r}",
+        "read = lambda name: pq.read_table(os.path.join(path, unquote(name)), partitioning=None).to_pylist()",
+        "wrong = [name for name in gone if not any(row in picked for row in read(name))]",
+        'wrong = wrong and f"taken away without a row that it picks: {wrong}"',
+    )
+    before = (*COMMITS, "known = set(commits)")
+    return Ending(before=before, lines=lines, right="each file that it takes away has such a row")
+
+
+def _values_agree(moment: Moment) -> Ending | None:
+    """A partition column in a file has the value that the log gives it. None for values that both tell differently."""
+    table = moment.table
+    types = [table.schema[name].type for name in table.partition_by]
+    if not types or not all(_is_told_alike(data_type, PLAIN - {"boolean"}) for data_type in types):
+        return None
+    lines = (
+        *COMMITS,
+        *EACH_FILE[:3],
+        '        file = os.path.join(path, unquote(add["path"]))',
+        '        for name in set(pq.read_schema(file).names) & set(add["partitionValues"]):',
+        "            held = pq.read_table(file, columns=[name], partitioning=None)[name].to_pylist()",
+        '            told = add["partitionValues"][name] or None',
+        "            if any((None if value is None else str(value) or None) != told for value in held):",
+        '                wrong.append(f"version {version}: {name} is {told!r}, the file has {set(held)}")',
+    )
+    return Ending(lines=lines, right="the files and the log agree")
+
+
+def _is_told_alike(data_type: DataType, names: frozenset[str]) -> bool:
+    return isinstance(data_type, Primitive) and data_type.name in names
 
 
 def _not_null() -> Ending:

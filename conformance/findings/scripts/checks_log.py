@@ -15,7 +15,7 @@ from delta_models.table.merge import count_merged_rows
 
 COMMITS = (
     'log = sorted(Path(path, "_delta_log").glob("?" * 20 + ".json"))',
-    "commits = {int(file.stem): [json.loads(line) for line in file.open() if line.strip()] for file in log}",
+    "commits = {int(file.stem): [json.loads(line) for line in file.read_bytes().splitlines() if line] for file in log}",
 )
 LIVE = (
     "live = {}",

@@ -12,6 +12,7 @@ class Ending:
     Where the last step is `tried`, `refused` holds its error as text, empty if it succeeded; with `needs_success` an
     error without a deviation leaves the script undecided. If `unjudged` is not
     empty, it says why a script cannot decide: then `lines` print what a person looks at, and the script ends with 2.
+    `unsure` says what the script does not look at: if it finds nothing wrong elsewhere, it ends with 2.
     """
 
     lines: tuple[str, ...] = ()
@@ -20,3 +21,4 @@ class Ending:
     needs_success: bool = False
     right: str = "as it should be"
     unjudged: str = ""
+    unsure: str = ""

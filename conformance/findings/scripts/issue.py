@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import platform
 import re
+from collections.abc import Sequence
 
 from conformance.findings.scripts.case import Case, case_of, package_of
 from conformance.findings.storage import Finding
 from conformance.findings.text import operation_text
+from delta_adapters.deviations import Cause
 from delta_models import operations as ops
 from delta_models.requirements import BY_ID
 from delta_models.requirements.links import link_of
@@ -21,9 +23,9 @@ SILENT = {
 }
 
 
-def issue_for(finding: Finding, script: str) -> str:
-    """The issue as Markdown, ready to paste. `script` is the finding's script."""
-    case = case_of(finding)
+def issue_for(finding: Finding, script: str, causes: Sequence[Cause] | None = None) -> str:
+    """The issue as Markdown, ready to paste. `script` is the finding's, `causes` are those that a run knows."""
+    case = case_of(finding, causes)
     lines = [
         f"# {_title(case)}",
         "",

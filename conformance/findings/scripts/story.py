@@ -14,11 +14,14 @@ from conformance.findings.scripts.checks_answers import (
     about_outcome,
     about_rows,
 )
+from conformance.findings.scripts.checks_checkpoints import about_checkpoints
 from conformance.findings.scripts.checks_files import about_files
 from conformance.findings.scripts.checks_log import about_log
+from conformance.findings.scripts.checks_state import about_state, about_what_stays
 from conformance.findings.scripts.ending import Ending
 from conformance.findings.scripts.faults import indented
 from conformance.findings.scripts.literals import NotPrintable
+from conformance.findings.scripts.undecided import person_needed
 from conformance.findings.text import operation_text
 from conformance.histories import Step
 from delta_models import operations as ops
@@ -26,6 +29,7 @@ from delta_models.outcomes import Rejected
 from delta_models.table import Expectation, ModelHistory, NotModelled
 
 LONGEST_COMMENT = 100
+ROWS_TOO = ("write.nan-order", "write.beyond-core", "write.data-change-false-keeps-rows")  # its rows show it
 ROWS_OF = ("contents", "read", "metamorphic", "example", "dv")
 REFUSED = '    refused = f"{type(error).__name__}: {str(error)[:300]}"'
 
@@ -201,17 +205,23 @@ def _ending(case: Case, moment: Moment, calls: Calls) -> Ending:
         return about_changes(case, moment, calls)
     if case.kind == "history":
         return about_history(case, calls)
-    found = about_log(case, moment) or about_files(case, moment)
+    found = (
+        about_log(case, moment)
+        or about_files(case, moment)
+        or about_state(case.requirement, moment)
+        or about_checkpoints(case.requirement)
+        or about_what_stays(case.requirement)
+    )
     if found is not None:
         return replace(found, tried=True, needs_success=True) if _may_fail(case, calls) else found
-    if case.kind in ROWS_OF:
+    if case.kind in ROWS_OF or case.requirement in ROWS_TOO:
         return about_rows(case, moment, calls)
     return Ending(
         lines=(
             'for line in max(Path(path, "_delta_log").glob("?" * 20 + ".json")).read_text().splitlines():',
             "    print(line)",
         ),
-        unjudged="the newest commit is above; a person must judge it by the sentence at the top of this file",
+        unjudged=person_needed(case.requirement),
     )
 
 
@@ -259,6 +269,9 @@ def tail(ending: Ending) -> list[str]:
             "if refused and not wrong:",
             '    end(2, f"can\'t tell: the last step is refused: {refused}")',
         ]
+    if ending.unsure:
+        why = f"can't tell: nothing is wrong as far as the script looks. {ending.unsure}"
+        return [*lines, *undecided, 'end(1, f"DEVIATION: {wrong}") if wrong else ' + f"end(2, {why!r})"]
     return [*lines, *undecided, 'end(1, f"DEVIATION: {wrong}") if wrong else ' + f"end(0, {right})"]
 
 

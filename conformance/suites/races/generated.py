@@ -14,8 +14,7 @@ from conformance.observations.observation import RaceObservation
 from conformance.suites.context import SuiteContext
 from conformance.suites.generated import GeneratedHistories
 from conformance.suites.races.session import RaceTableSession
-from conformance.suites.races.shrinking import FindingShrinker
-from conformance.suites.races.writer_groups import WriterGroup, writer_groups_of
+from conformance.suites.races.writer_groups import writer_groups_of
 from delta_models.concurrency import SERIALIZABLE, documented_conflict, isolation_of
 from delta_models.outcomes import Rejected, Unknown
 from delta_models.requirements import races
@@ -32,8 +31,7 @@ class GeneratedRaces(GeneratedHistories):
 
     def __init__(self, context: SuiteContext, chunk: Chunk, work: Path) -> None:
         super().__init__(context, chunk, work)
-        self._groups: dict[TableSession, tuple[RaceTableSession, WriterGroup]] = {}
-        self._shrinker = FindingShrinker(context, work / "again", wait=lambda: None)
+        self._tables: list[RaceTableSession] = []
         self._open: RaceTableSession | None = None  # the table that the engines have open
 
     @property
@@ -43,7 +41,7 @@ class GeneratedRaces(GeneratedHistories):
 
     def tables_of(self, history: int, shape: TableShape, folder: Path, tag: str) -> Iterator[TableSession]:
         """A table for each group of writers."""
-        self._groups, self._open = {}, None
+        self._tables, self._open = [], None
         level = dict(shape.properties).get("delta.isolationLevel", SERIALIZABLE)
         groups = writer_groups_of(self.context, self.chunk, history, level, self.writers)
         for number, group in enumerate(groups):
@@ -54,25 +52,24 @@ class GeneratedRaces(GeneratedHistories):
                 continue
             group.declare(self.context, [rule.id for rule in races.REQUIREMENTS])
             table_session = group.table_session(self.context, folder / f"{number}" / "table", tag)
-            self._groups[table_session] = (table_session, group)
+            self._tables.append(table_session)
             yield table_session
 
     def execute(
         self, history_recorder: HistoryRecorder, table_sessions: list[TableSession], step: Step
     ) -> None:
-        """Execute a step at one table after another, and shrink what is new."""
-        for table_session in table_sessions:
-            race_table, group = self._groups[table_session]
+        """Execute a step at one table after another."""
+        for race_table in self._tables:
+            if race_table not in table_sessions:
+                continue
             if self._open is not race_table:
                 history_recorder.take(race_table, race_table.reopen_all())
             self._open = race_table
-            step_results = race_table.execute(step)
-            if self._shrinker.take(history_recorder, group, race_table, step_results):
-                self._open = None
+            history_recorder.take(race_table, race_table.execute(step))
 
     def end(self) -> None:
         """Report the pairs of operations that raced, and the end of the history."""
-        for race_table, _ in self._groups.values():
+        for race_table in self._tables:
             self._report_races(race_table)
         super().end()
 

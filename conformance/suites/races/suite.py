@@ -25,7 +25,6 @@ from conformance.suites.races.generated import note_failures
 from conformance.suites.races.scenario_result import ScenarioResult
 from conformance.suites.races.scenarios import BEFORE, PAIRS, RaceScenario
 from conformance.suites.races.session import RaceTableSession
-from conformance.suites.races.shrinking import FindingShrinker
 from conformance.suites.races.writer_groups import WriterGroup, writer_groups_of
 from delta_adapters.host_errors import HostError
 from delta_models.operations import Interleave, Operation
@@ -67,7 +66,6 @@ class RaceScenarios:
         self._work = work
         self._ended = 0
         self._choices = RandomChoices(chunk.seed)
-        self._shrinker = FindingShrinker(context, work / "again", wait=self._wait)
         self._originals: dict[tuple[str, ...], RaceTableSession] = {}
         self._table_pool = TablePool()
         self._tables_made = 0
@@ -187,7 +185,7 @@ class RaceScenarios:
         history_recorder.take(original, original.open_all())
         for operation in BEFORE:
             step = Step(operation)
-            self._play_step(history_recorder, group, original, step, partial(original.execute, step))
+            self._play_step(history_recorder, original, step, partial(original.execute, step))
         if original.plays:
             self._originals[key] = original
 
@@ -251,9 +249,7 @@ class RaceScenarios:
             history_recorder = scenario_result.history_recorder
             history_recorder.begin_from(scenario_result.prelude)
             history_recorder.take(table_session, background.opened.result())
-            step_results = self._play_step(
-                history_recorder, scenario_result.group, table_session, planned.step, background.collect
-            )
+            step_results = self._play_step(history_recorder, table_session, planned.step, background.collect)
             scenario_result.count(table_session, step_results)
             for race_observation in table_session.raced:
                 note_failures(self._context, table_session, race_observation)
@@ -265,7 +261,6 @@ class RaceScenarios:
     def _play_step(
         self,
         history_recorder: HistoryRecorder,
-        group: WriterGroup,
         table_session: RaceTableSession,
         step: Step,
         execute: Callable[[], list[StepResult]],
@@ -274,7 +269,7 @@ class RaceScenarios:
 
         def execute_and_record() -> None:
             step_results.extend(execute())
-            self._shrinker.take(history_recorder, group, table_session, step_results)
+            history_recorder.take(table_session, step_results)
 
         engines = [engine_session.engine for engine_session in table_session.engine_sessions]
         play_step(history_recorder, step, [table_session], execute_and_record, engines)

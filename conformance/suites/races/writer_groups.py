@@ -34,9 +34,7 @@ class WriterGroup:
         """For people."""
         return " beside ".join(player.engine.name for player in self.players)
 
-    def table_session(
-        self, context: SuiteContext, folder: Path, tag: str, overlap: str = ""
-    ) -> RaceTableSession:
+    def table_session(self, context: SuiteContext, folder: Path, tag: str) -> RaceTableSession:
         """A table for these writers."""
         return RaceTableSession(
             folder,
@@ -45,7 +43,6 @@ class WriterGroup:
             context.instrumented_engines.turnstile,
             tag,
             processes=self.processes,
-            overlap=overlap,
         )
 
     def declare(self, context: SuiteContext, requirements: Iterable[str]) -> None:

@@ -13,11 +13,13 @@ from conformance.triage.reductions.options import (
     plainer_operations,
     plainer_options,
 )
+from conformance.triage.reductions.races import simpler_races
 from conformance.triage.reductions.steps import fewer_engines, fewer_steps, short_pasts
 from conformance.triage.reductions.values import simpler_cells, simpler_contents, simpler_types
 
 REDUCTIONS: Mapping[str, Reduction] = {
     "short pasts": short_pasts,
+    "simpler races": simpler_races,
     "fewer steps": fewer_steps,
     "fewer engines": fewer_engines,
     "fewer rows": fewer_rows,

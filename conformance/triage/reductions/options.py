@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from conformance.generation.races import simplify_race
 from conformance.histories import History, Step
 from conformance.triage.model_play import play_on_model
 from conformance.triage.reductions.base import Candidates, of_each_operation, shorter, with_steps
@@ -61,8 +60,6 @@ def _defaults(operation: Operation) -> Iterator[Operation]:
             plain = replace(plain, **{name: default})
         yield plain
     yield from single
-    if isinstance(operation, Interleave):
-        yield from simplify_race(operation)
 
 
 def _each_default(operation: Operation) -> Iterator[Operation]:

@@ -134,10 +134,11 @@ def test_an_earlier_step_that_is_done_although_it_must_be_refused_decides_nothin
 
 
 def test_a_requirement_that_only_a_person_can_judge_shows_the_commit_and_ends_with_two(tmp_path):
-    done = run(script(finding("log.partition-columns-atomic", history=history(*stories.OVERWRITE))), tmp_path)
+    done = run(script(finding("rows.ids-stay", history=history(*stories.OVERWRITE))), tmp_path)
     assert done.returncode == 2
     assert '{"add":' in done.stdout
     assert "can't tell: the newest commit is above; a person must judge it" in done.stdout
+    assert "it is about the ids and versions of rows" in done.stdout
 
 
 def test_a_read_with_a_wrong_answer_is_repeated(tmp_path):

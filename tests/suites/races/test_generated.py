@@ -19,22 +19,22 @@ from conformance.events.types import (
 )
 from conformance.execution.history_recorder import HistoryRecorder
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
-from conformance.findings import load_finding
+from conformance.findings import Finding, load_finding
 from conformance.findings.recorder import FindingRecorder
 from conformance.generation.races import TABLES, WEAKER
 from conformance.generation.table_features import features_of
 from conformance.histories import Chunk, Step
 from conformance.suites.context import SuiteContext
-from conformance.suites.races.shrinking import shrink
 from conformance.suites.races.writer_groups import WEAKER as PROMISE
 from conformance.suites.races.writer_groups import WriterGroup
 from conformance.triage.replay import FAILS, replay
+from conformance.triage.replayer import Replayer
+from conformance.triage.shrink_command import shrink_finding
 from delta_adapters.registry import parse_engine
 from delta_models.concurrency import ANOMALIES
 from delta_models.expressions import Column, Compare, Literal
 from delta_models.operations import Append, Create, Delete, Interleave
 from delta_models.schema import LONG, struct
-from delta_models.table import ModelHistory
 from delta_models.values import Rows
 from delta_models.wire_names import name_of
 from tests.suites.chunks import play_chunks
@@ -56,17 +56,37 @@ def mutant_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Eve
     return folder, play_races(folder, chunk, f"{RACE_MUTANTS}:ChecksNoConflict")
 
 
-def test_a_finding_keeps_the_smallest_race_that_shows_it(mutant_run: tuple[Path, list[Event]]):
-    folder, events = mutant_run
-    findings = [event for event in events if isinstance(event, FindingFound)]
-    assert findings
-    for event in findings:
-        finding = load_finding(folder / event.folder)
+def sightings(run: tuple[Path, list[Event]]) -> dict[str, Finding]:
+    folder, events = run
+    found = {event.folder: event for event in events if isinstance(event, FindingFound)}
+    return {name: load_finding(folder / name) for name in found}
+
+
+def test_a_sighting_of_a_race_keeps_the_steps_as_they_were_played(mutant_run: tuple[Path, list[Event]]):
+    kept = sorted(sightings(mutant_run).values(), key=lambda finding: finding.step)
+    assert kept
+    longest = kept[-1].history.steps
+    for finding in kept:
         race = finding.history.steps[-1].operation
         assert isinstance(race, Interleave)
-        assert len(race.operations) == 2
-        assert len(finding.history.steps) <= 4
-        assert len(finding.timeline) >= len(race.schedule)
+        assert finding.history.steps == longest[: finding.step + 1]
+        assert finding.timeline
+
+
+def test_the_sighting_of_a_race_shrinks_to_two_operations_at_once(mutant_run: tuple[Path, list[Event]]):
+    folder, _ = mutant_run
+    found = sightings(mutant_run)
+    lost = {name: one for name, one in found.items() if one.key.requirement in ANOMALIES}
+    largest = max(lost, key=lambda name: len(lost[name].history.steps))
+    with Replayer() as replayer:
+        result = shrink_finding(folder / largest, replayer, seconds=300)
+    assert result.shrunk.reproduced, result.text
+    assert result.shrunk.complete, result.text
+    *before, race = [step.operation for step in result.shrunk.history.steps]
+    assert [name_of(operation) for operation in before] in (["Create"], ["Create", "Append"])
+    assert isinstance(race, Interleave)
+    assert len(race.operations) == 2
+    assert load_finding(folder / largest).minimal == result.shrunk.history
 
 
 def test_a_worker_can_send_the_events_of_races(tmp_path: Path):
@@ -150,44 +170,3 @@ def test_only_engines_that_promise_a_weaker_isolation_are_tested_for_it():
 
 def rows(*ids: int) -> Rows:
     return Rows(SCHEMA, tuple((identity,) for identity in ids))
-
-
-def test_a_history_shrinks_as_long_as_it_still_fails():
-    race = Interleave(
-        (Append(rows(7)), Delete(None), Append(rows(8))), (0, 1, 0, 1, 2, 2, 0, 1, 1, 0), (0, 1, 2)
-    )
-    steps = (Step(Create(SCHEMA)), Step(Append(rows(1, 2))), Step(Append(rows(3))), Step(race))
-    model_history = ModelHistory()
-    for step in steps[:-1]:
-        model_history = model_history.after(step.operation)
-    tried = []
-
-    def attempt(candidate):
-        """Fail if a delete races with an append, gets at least two turns, and row 3 exists."""
-        tried.append(candidate)
-        kinds = [type(operation) for operation in candidate[-1].operation.operations]
-        its_turns = candidate[-1].operation.owners[kinds.index(Delete)] if Delete in kinds else None
-        ids = [
-            row[0]
-            for step in candidate[:-1]
-            if isinstance(step.operation, Append)
-            for row in step.operation.rows.rows
-        ]
-        shows = Append in kinds and candidate[-1].operation.schedule.count(its_turns) >= 2 and 3 in ids
-        return object() if shows else None
-
-    shrunk = shrink(attempt, steps, model_history.table, 200)
-    assert shrunk is not None
-    assert [step.operation for step in shrunk[:-1]] == [Create(SCHEMA), Append(rows(3))]
-    last = shrunk[-1].operation
-    assert sorted(name_of(operation) for operation in last.operations) == ["Append", "Delete"]
-    assert len(last.schedule) == 2
-    assert len(tried) < 200
-
-
-def test_a_race_that_does_not_fail_again_is_left_unchanged():
-    race = Step(Interleave((Append(rows(1)), Append(rows(2))), (0, 1)))
-    assert (
-        shrink(lambda _: None, (Step(Create(SCHEMA)), race), ModelHistory().after(Create(SCHEMA)).table, 10)
-        is None
-    )
