@@ -1,0 +1,117 @@
+"""Wrong merges of an older deltalake: files that it adds anew and does not remove, and rows that match several times.
+
+It looks for the files that it has to remove by their paths, escaped once, in a list where they are escaped twice. So it
+does not find those whose path has an escaped character.
+
+It has no check for several source rows that match one row of the table: each such pair is a row of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+from conformance.findings.predictions.tables import (
+    files_with_rows,
+    is_unchanged,
+    result_on,
+    rows_after,
+    rows_before,
+)
+from conformance.observations.observation import Observation
+from delta_models.log.actions import Add
+from delta_models.operations import Merge, MergeClause
+from delta_models.outcomes import Committed, NoChange
+from delta_models.requirements import Violation
+from delta_models.values import Row, Rows, bag
+
+MOST_FILES = 10  # that may have stayed: each of their sets is tried
+
+File = tuple[Add, tuple[Row, ...]]
+
+
+def merged_files_stay(observation: Observation, _: Violation) -> bool:
+    """The table is right but for the rows of files with escaped paths, which the merge should have removed."""
+    before, after, found = observation.before, observation.after, rows_after(observation)
+    if not isinstance(observation.operation, Merge) or before is None or after is None or found is None:
+        return False
+    schema = observation.model.schema
+    if schema.names != found.schema.names:
+        return False
+    right, there = bag(schema, observation.model.rows), bag(schema, found.rows)
+    if there == right:
+        return False
+    stayed = [rows for add, rows in _escaped(files_with_rows(observation, after)) if add.key in before.live]
+    return any(there == right + bag(schema, rows) for rows in _sets_of(stayed))
+
+
+def merge_finds_no_file_to_remove(observation: Observation, _: Violation) -> bool:
+    """A merge that only deletes did nothing, since each file with a row that goes has an escaped path."""
+    before, operation = observation.before, observation.operation
+    if not isinstance(operation, Merge) or before is None or not is_unchanged(observation):
+        return False
+    if not isinstance(observation.outcome, NoChange):
+        return False
+    right = bag(before.schema, observation.expectation.ordinary.table.rows)
+    files = files_with_rows(observation, before)
+    rest = [row for file in files if file not in _escaped(files) for row in file[1]]
+    held = bag(before.schema, [row for _, rows in files for row in rows])
+    plain = bag(before.schema, rest)
+    return right <= held and plain <= right and right != held
+
+
+def each_match_by_itself(observation: Observation, _: Violation) -> bool:
+    """Of each row that several source rows match, the merge made a row for each match, by the clause that fits it."""
+    operation, before, found = observation.operation, observation.before, rows_after(observation)
+    rows = rows_before(observation)
+    if not isinstance(operation, Merge) or before is None or found is None or rows is None:
+        return False
+    if not isinstance(observation.outcome, Committed) or before.schema.names != found.schema.names:
+        return False
+    source = operation.source.rows
+    matches = [
+        [number for number, row in enumerate(source) if _match(observation, operation, row, target)]
+        for target in rows
+    ]
+    if not any(len(numbers) > 1 for numbers in matches):
+        return False
+    made: list[Row] = []
+    for target, numbers in zip(rows, matches, strict=True):
+        for some in [[number] for number in numbers] or [[]]:
+            pair = replace(operation, source=Rows(operation.source.schema, tuple(source[one] for one in some)))
+            result = result_on(observation, [target], pair)
+            if result is None:
+                return False
+            made += result.rows
+    matched = {number for numbers in matches for number in numbers}
+    rest = tuple(row for number, row in enumerate(source) if number not in matched)
+    inserted = result_on(
+        observation, [], replace(operation, source=Rows(operation.source.schema, rest))
+    )
+    if inserted is None:
+        return False
+    return bag(found.schema, found.rows) == bag(before.schema, [*made, *inserted.rows])
+
+
+def _match(observation: Observation, operation: Merge, source: Row, target: Row) -> bool:
+    """Whether a source row matches a row of the table: a merge that deletes what matches would delete it."""
+    probe = replace(
+        operation,
+        source=Rows(operation.source.schema, (source,)),
+        clauses=(MergeClause("matched", "delete"),),
+        schema_evolution=False,
+    )
+    result = result_on(observation, [target], probe)
+    return result is not None and not result.rows
+
+
+def _escaped(files: Sequence[File]) -> list[File]:
+    """The files whose paths have an escaped character."""
+    return [(add, rows) for add, rows in files if "%" in add.path]
+
+
+def _sets_of(stayed: Sequence[Sequence[Row]]) -> Iterator[list[Row]]:
+    for count in range(1, len(stayed[:MOST_FILES]) + 1):
+        for some in combinations(stayed[:MOST_FILES], count):
+            yield [row for rows in some for row in rows]

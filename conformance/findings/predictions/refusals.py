@@ -1,0 +1,70 @@
+"""Refusals of an older deltalake that statistics lead to: a decimal bound that does not fit, a range of all longs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from conformance.findings.predictions.tables import files_with_rows, message_of, snapshot_of, wrong_reads
+from conformance.observations.observation import Observation
+from delta_models.expressions import columns_of
+from delta_models.log import Snapshot
+from delta_models.log.actions import spelling
+from delta_models.log.reader import live_adds
+from delta_models.outcomes import Outcome, Rejected
+from delta_models.requirements import Violation
+from delta_models.schema import LONG, DecimalType
+from delta_models.values import Decimal
+
+OVERFLOW = re.compile(r"parse decimal overflow \((?P<said>[^)]+)\)")
+BEYOND = "Selectivity is out of limit: inf"
+LEAST, MOST = -(2**63), 2**63 - 1
+
+
+def decimal_bound_does_not_fit(observation: Observation, violation: Violation) -> bool:
+    """The table is refused for a bound in its log, in which a decimal was rounded to more digits than its type has."""
+    for refused, snapshot in _refused(observation, violation):
+        told = OVERFLOW.search(message_of(refused))
+        if told is not None and snapshot is not None and told["said"] in set(_beyond_their_type(snapshot)):
+            return True
+    return False
+
+
+def selectivity_of_all_longs(observation: Observation, violation: Violation) -> bool:
+    """A filter is refused on a column of longs that holds the least and the greatest of all."""
+    for read, look in wrong_reads(observation, violation):
+        snapshot = snapshot_of(observation, read)
+        if snapshot is None or read.where is None or BEYOND not in message_of(look.refused):
+            continue
+        names = {column.path[0].casefold() for column in columns_of(read.where)}
+        for place, field in enumerate(snapshot.schema):
+            if field.type == LONG and field.name.casefold() in names:
+                values = {row[place] for _, rows in files_with_rows(observation, snapshot) for row in rows}
+                if {LEAST, MOST} <= values:
+                    return True
+    return False
+
+
+def _refused(
+    observation: Observation, violation: Violation
+) -> Iterator[tuple[Outcome | None, Snapshot | None]]:
+    """What was refused, with the state that was to be read: the operation, or the read that a violation is about."""
+    if violation.read is None:
+        if isinstance(observation.outcome, Rejected):
+            yield observation.outcome, observation.after
+        return
+    for read, look in wrong_reads(observation, violation):
+        yield look.refused, snapshot_of(observation, read)
+
+
+def _beyond_their_type(snapshot: Snapshot) -> Iterator[str]:
+    """The bounds of decimals in the log that do not fit into the type of their column."""
+    types = {field.name: field.type for field in snapshot.schema if isinstance(field.type, DecimalType)}
+    for add in live_adds(snapshot):
+        for kind in ("minValues", "maxValues"):
+            for name, said in ((add.statistics or {}).get(kind) or {}).items():
+                data_type = types.get(name)
+                if isinstance(data_type, DecimalType) and isinstance(said, int | float | Decimal):
+                    text = spelling(said) if isinstance(said, float) else str(said)
+                    if len(text.lstrip("-").partition(".")[0].lstrip("0")) > data_type.precision - data_type.scale:
+                        yield text
