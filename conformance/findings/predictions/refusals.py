@@ -1,11 +1,18 @@
-"""Refusals of an older deltalake that statistics lead to: a decimal bound that does not fit, a range of all longs."""
+"""Refusals of an older deltalake: by statistics, by what it wrote itself, and of moments in a rewrite."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from conformance.findings.predictions.tables import files_with_rows, message_of, snapshot_of, wrong_reads
+from conformance.findings.predictions.tables import (
+    files_with_rows,
+    is_unchanged,
+    literals_of,
+    message_of,
+    snapshot_of,
+    wrong_reads,
+)
 from conformance.observations.observation import Observation
 from delta_models.expressions import columns_of
 from delta_models.log import Snapshot
@@ -13,11 +20,14 @@ from delta_models.log.actions import spelling
 from delta_models.log.reader import live_adds
 from delta_models.outcomes import Outcome, Rejected
 from delta_models.requirements import Violation
-from delta_models.schema import LONG, DecimalType
+from delta_models.schema import LONG, TIMESTAMP, TIMESTAMP_NTZ, DecimalType
 from delta_models.values import Decimal
 
 OVERFLOW = re.compile(r"parse decimal overflow \((?P<said>[^)]+)\)")
+NOT_SIMPLIFIED = "arrow_cast should have been simplified to cast"
+WITHOUT_VECTORS = "Unsupported reader features required: [DeletionVectors]"
 BEYOND = "Selectivity is out of limit: inf"
+VECTORS = "deletionVectors"
 LEAST, MOST = -(2**63), 2**63 - 1
 
 
@@ -43,6 +53,26 @@ def selectivity_of_all_longs(observation: Observation, violation: Violation) -> 
                 if {LEAST, MOST} <= values:
                     return True
     return False
+
+
+def vectors_not_supported(observation: Observation, violation: Violation) -> bool:
+    """What reads a table with deletion vectors is refused, also where the engine itself has just switched them on."""
+    return any(
+        WITHOUT_VECTORS in message_of(refused)
+        and snapshot is not None
+        and VECTORS in (snapshot.protocol.reader_features or ())
+        for refused, snapshot in _refused(observation, violation)
+    )
+
+
+def casts_of_moments_refused(observation: Observation, _: Violation) -> bool:
+    """A rewrite with a moment in it is refused, since the cast of the moment is not planned."""
+    return (
+        isinstance(observation.outcome, Rejected)
+        and NOT_SIMPLIFIED in message_of(observation.outcome)
+        and any(literal.type in {TIMESTAMP, TIMESTAMP_NTZ} for literal in literals_of(observation.operation))
+        and is_unchanged(observation)
+    )
 
 
 def _refused(

@@ -1,7 +1,9 @@
-"""Checkpoints that can't be read, since a removed file in them has a null partition value.
+"""What an older deltalake does wrong with removed files: checkpoints that can't be read, and a vacuum without retention.
 
 Of the map `remove.partitionValues`, an older deltalake says that no value of it is null. A null is then left out of the
 values, and not of the keys, so that the column of values is shorter than that of the keys.
+
+A full vacuum deletes the files that no version needs any more, and with them all removed files, however young.
 """
 
 from __future__ import annotations
@@ -10,8 +12,10 @@ import re
 
 from conformance.findings.predictions.tables import is_unchanged, message_of
 from conformance.observations.observation import Observation
-from delta_models.log import Snapshot
+from delta_models.log import Snapshot, paths
 from delta_models.log.actions import Remove
+from delta_models.log.reader import live_adds
+from delta_models.operations import Vacuum
 from delta_models.outcomes import Rejected
 from delta_models.requirements import Violation
 
@@ -39,6 +43,21 @@ def refused_for_a_null_of_a_remove(observation: Observation, _: Violation) -> bo
         and None in _values_of_removes(before)
         and is_unchanged(observation)
     )
+
+
+def all_removed_files_vacuumed(observation: Observation, violation: Violation) -> bool:
+    """A vacuum has deleted each removed file and no live one. What a violation names is one of these."""
+    before, after, operation = observation.before, observation.after, observation.operation
+    if not isinstance(operation, Vacuum) or operation.lite or operation.dry_run:
+        return False
+    if before is None or after is None or not before.tombstones:
+        return False
+    removed = [remove.path for remove in before.tombstones.values()]
+    if any(paths.resolve(observation.folder, path).exists() for path in removed):
+        return False
+    if not all(paths.resolve(observation.folder, add.path).exists() for add in live_adds(after)):
+        return False
+    return violation.requirement == "outcome.commits" or any(path in violation.detail for path in removed)
 
 
 def _values_of_removes(snapshot: Snapshot) -> list[str | None]:
