@@ -89,14 +89,18 @@ def moment_wraps_around(observation: Observation, violation: Violation) -> bool:
 
 def partition_columns_answered_last(observation: Observation, violation: Violation) -> bool:
     """The columns of an answer are those of the data files, and then those of the partitions."""
-    for read, look in wrong_reads(observation, violation):
+    for read, _ in wrong_reads(observation, violation):
         snapshot = snapshot_of(observation, read)
         if snapshot is None or read.columns is not None:
             continue
         last = [name for name in snapshot.partition_by if name in snapshot.schema.names]
         first = [name for name in snapshot.schema.names if name not in last]
-        answered, right = ([snapshot.schema[name] for name in names] for names in ((*first, *last), snapshot.schema.names))
-        told, wanted = (", ".join(f"{field.name} {field.type}" for field in some) for some in (answered, right))
+        answered, right = (
+            [snapshot.schema[name] for name in names] for names in ((*first, *last), snapshot.schema.names)
+        )
+        told, wanted = (
+            ", ".join(f"{field.name} {field.type}" for field in some) for some in (answered, right)
+        )
         if told != wanted and violation.detail == f"columns {told} instead of {wanted}":
             return True
     return False

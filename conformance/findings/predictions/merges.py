@@ -79,16 +79,16 @@ def each_match_by_itself(observation: Observation, _: Violation) -> bool:
     made: list[Row] = []
     for target, numbers in zip(rows, matches, strict=True):
         for some in [[number] for number in numbers] or [[]]:
-            pair = replace(operation, source=Rows(operation.source.schema, tuple(source[one] for one in some)))
+            pair = replace(
+                operation, source=Rows(operation.source.schema, tuple(source[one] for one in some))
+            )
             result = result_on(observation, [target], pair)
             if result is None:
                 return False
             made += result.rows
     matched = {number for numbers in matches for number in numbers}
     rest = tuple(row for number, row in enumerate(source) if number not in matched)
-    inserted = result_on(
-        observation, [], replace(operation, source=Rows(operation.source.schema, rest))
-    )
+    inserted = result_on(observation, [], replace(operation, source=Rows(operation.source.schema, rest)))
     if inserted is None:
         return False
     return bag(found.schema, found.rows) == bag(before.schema, [*made, *inserted.rows])

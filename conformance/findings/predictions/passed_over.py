@@ -73,9 +73,7 @@ def one_group_of_files_counted(observation: Observation, violation: Violation) -
     if not _is_one_group(observation, operation, files):
         return False
     removed = _removed(observation)
-    counted = sum(
-        len(rows) for add, rows in _picked(files, before, operation.where) if add.key in removed
-    )
+    counted = sum(len(rows) for add, rows in _picked(files, before, operation.where) if add.key in removed)
     return violation.detail.startswith(f"numupdatedrows is said to be {counted}, ")
 
 

@@ -96,5 +96,8 @@ def _beyond_their_type(snapshot: Snapshot) -> Iterator[str]:
                 data_type = types.get(name)
                 if isinstance(data_type, DecimalType) and isinstance(said, int | float | Decimal):
                     text = spelling(said) if isinstance(said, float) else str(said)
-                    if len(text.lstrip("-").partition(".")[0].lstrip("0")) > data_type.precision - data_type.scale:
+                    if (
+                        len(text.lstrip("-").partition(".")[0].lstrip("0"))
+                        > data_type.precision - data_type.scale
+                    ):
                         yield text

@@ -49,14 +49,16 @@ def files_skipped_by_decimal_bounds(observation: Observation, violation: Violati
 
 
 def decimals_read_as_the_bound(observation: Observation, violation: Violation) -> bool:
-    """A file whose bounds of a decimal are equal in the log is read as if it held the bound; some may be passed over."""
+    """A file whose bounds of a decimal are equal in the log is read as if it held the bound, or passed over."""
     for read, look in wrong_reads(observation, violation):
         snapshot = snapshot_of(observation, read)
         if snapshot is None or look.answer is None or read.where is None:
             continue
         names = {column.path[0] for column in columns_of(read.where)}
         certain: list[Row] = []
-        ways: list[list[tuple[bool, list[Row]]]] = []  # of a file: as its bound or not, and the rows that are picked
+        ways: list[
+            list[tuple[bool, list[Row]]]
+        ] = []  # of a file: as its bound or not, and the rows that are picked
         for add, rows in files_with_rows(observation, snapshot):
             picked = _picked(read.where, snapshot.schema, rows)
             constants = _constants(add, rows, snapshot.schema, names)
@@ -64,7 +66,9 @@ def decimals_read_as_the_bound(observation: Observation, violation: Violation) -
                 certain += picked
                 continue
             constant = [_with_constants(row, constants) for row in rows]
-            ways.append([(True, _picked(read.where, snapshot.schema, constant)), (False, picked), (False, [])])
+            ways.append(
+                [(True, _picked(read.where, snapshot.schema, constant)), (False, picked), (False, [])]
+            )
         answered = bag(look.answer.schema, look.answer.rows)
         for choice in product(*ways[:MOST_READ]):
             if any(as_bound for as_bound, _ in choice):

@@ -1,4 +1,4 @@
-"""What an older deltalake does wrong with removed files: checkpoints that can't be read, and a vacuum without retention.
+"""What an older deltalake does wrong with removed files: in checkpoints, and in a full vacuum.
 
 Of the map `remove.partitionValues`, an older deltalake says that no value of it is null. A null is then left out of the
 values, and not of the keys, so that the column of values is shorter than that of the keys.
@@ -19,7 +19,9 @@ from delta_models.operations import Vacuum
 from delta_models.outcomes import Rejected
 from delta_models.requirements import Violation
 
-SHORTER = re.compile(r"Struct child array #1 has length smaller than expected for struct array \((\d+) < (\d+)\)")
+SHORTER = re.compile(
+    r"Struct child array #1 has length smaller than expected for struct array \((\d+) < (\d+)\)"
+)
 UNMASKED = 'Found unmasked nulls for non-nullable StructArray field "value"'
 
 

@@ -12,8 +12,10 @@ from conformance.histories import History
 from conformance.triage.counterfactuals import counterfactual_of, needs_counterfactual
 from delta_adapters.delta_spark import jars
 from delta_adapters.deviations import all_causes
+from delta_adapters.environments import ensure_environment
+from delta_adapters.registry import parse_engine
 from delta_adapters.spark.java import find_java
-from tests.findings.scripts.runs import endings, finding_of, script
+from tests.findings.scripts.runs import endings, finding_of, run, script
 
 CAUSES = {cause.id: cause for cause in all_causes()}
 ONE_ENGINE = {name: cause for name, cause in CAUSES.items() if set(cause.slots.values()) <= {cause.engine}}
@@ -37,7 +39,7 @@ def of_delta_rs() -> dict[str, str]:
     return {
         name: script(finding_of(cause))
         for name, cause in ONE_ENGINE.items()
-        if cause.engine == "delta-rs" and not cause.unsteady
+        if cause.engine == "delta-rs" and not cause.unsteady and not cause.shown_in
     }
 
 
@@ -50,6 +52,25 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> tuple[Mapping[str, str], 
 def test_the_script_of_a_cause_of_delta_rs_ends_with_one(name, ended):
     codes, printed = ended
     assert codes[name] == "1", printed
+
+
+def of_older_versions() -> dict[str, str]:
+    """Scripts of causes that an older version shows."""
+    return {name: script(finding_of(cause)) for name, cause in ONE_ENGINE.items() if cause.shown_in}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(of_older_versions()))
+def test_the_script_of_a_cause_that_is_mended_ends_with_one_in_the_version_that_shows_it(name, tmp_path):
+    python = ensure_environment(parse_engine(CAUSES[name].spec))
+    done = run(of_older_versions()[name], tmp_path, python=str(python))
+    assert done.returncode == 1, done.stdout + done.stderr
+
+
+def test_the_script_of_a_cause_that_is_mended_ends_with_zero_in_the_installed_version(tmp_path):
+    texts = of_older_versions()
+    codes, printed = endings(texts, tmp_path)
+    assert codes == dict.fromkeys(texts, "0"), printed
 
 
 def twins() -> dict[str, str]:
