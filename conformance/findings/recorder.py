@@ -8,8 +8,8 @@ from pathlib import Path
 
 from conformance._version import harness_version
 from conformance.events.types import FindingFound
-from conformance.findings.candidates import candidate_causes
-from conformance.findings.fingerprint import key_of, sighting_id
+from conformance.findings.candidates import candidate_causes, needs_counterfactual
+from conformance.findings.fingerprint import FindingKey, key_of, sighting_id
 from conformance.findings.readme import readme_of
 from conformance.findings.scripts import issue_for, scripts_for
 from conformance.findings.storage import SIGHTINGS, Finding, write_finding
@@ -46,7 +46,8 @@ class FindingContext:
 class FindingRecorder:
     """Records the sightings of a run while its histories are played, below `folder / SIGHTINGS`.
 
-    Violations that are alike are one sighting: they have the same key, and the same causes predict them. The folder
+    Violations that are alike are one sighting: they have the same key, and the same causes predict them. Where exact
+    predictions alone decide, the requirement and the causes make them alike, whatever else the key says. The folder
     holds the shortest history that showed it. `causes` are those that may explain a violation.
     """
 
@@ -61,7 +62,7 @@ class FindingRecorder:
         requirement = BY_ID[violation.requirement]
         key = key_of(observation, violation)
         candidates = candidate_causes(observation, violation, history, self._causes)
-        sighting = sighting_id(key, observation.engine, candidates)
+        sighting = self._sighting(key, observation.engine, candidates)
         if observation.step < self._kept.get(sighting, observation.step + 1):
             finding = Finding(
                 key=key,
@@ -100,6 +101,14 @@ class FindingRecorder:
             promised=context.promised, state="unexplained", candidates=candidates,
             dear=any(map(_on_jvm, context.specs)),
         )  # fmt: skip
+
+    def _sighting(self, key: FindingKey, engine: str, candidates: Sequence[str]) -> str:
+        told = [
+            cause.id for cause in self._causes if cause.id in candidates and not needs_counterfactual(cause)
+        ]
+        if not told:
+            return sighting_id(key, engine, candidates)
+        return sighting_id(FindingKey(key.requirement, key.engine, "", (), (), (), ""), engine, told)
 
 
 def keep_finding(root: Path, finding: Finding, table: Path | None = None, version: int | None = None) -> Path:

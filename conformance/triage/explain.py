@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
+from conformance.findings.candidates import needs_counterfactual
 from conformance.findings.storage import Finding
 from conformance.histories import History
-from conformance.triage.counterfactuals import counterfactual_of, needs_counterfactual
+from conformance.triage.counterfactuals import counterfactual_of
 from conformance.triage.liveness import Player
 from conformance.triage.replayer import Playthrough, Setup
 from delta_adapters.deviations import Cause

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 import pytest
 
 from conformance.findings import Finding, candidate_causes, key_of
+from conformance.findings.candidates import needs_counterfactual
 from conformance.histories import History
-from conformance.triage.counterfactuals import counterfactual_of, needs_counterfactual
+from conformance.triage.counterfactuals import counterfactual_of
 from conformance.triage.explain import explain
 from conformance.triage.liveness import PLAYS_OF_UNSTEADY, Liveness, setup_of, shown_by
 from conformance.triage.replayer import Playthrough, Replayer

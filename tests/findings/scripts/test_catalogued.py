@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from conformance.findings.candidates import needs_counterfactual
 from conformance.findings.scripts import scripts_for
 from conformance.histories import History
-from conformance.triage.counterfactuals import counterfactual_of, needs_counterfactual
+from conformance.triage.counterfactuals import counterfactual_of
 from delta_adapters.delta_spark import jars
 from delta_adapters.deviations import all_causes
 from delta_adapters.environments import ensure_environment
