@@ -9,7 +9,7 @@ from pathlib import Path
 from conformance._version import harness_version
 from conformance.events.types import FindingFound
 from conformance.findings.candidates import candidate_causes, needs_counterfactual
-from conformance.findings.fingerprint import FindingKey, key_of, sighting_id
+from conformance.findings.fingerprint import key_of, sighting_id
 from conformance.findings.readme import readme_of
 from conformance.findings.scripts import issue_for, scripts_for
 from conformance.findings.storage import SIGHTINGS, Finding, write_finding
@@ -62,7 +62,8 @@ class FindingRecorder:
         requirement = BY_ID[violation.requirement]
         key = key_of(observation, violation)
         candidates = candidate_causes(observation, violation, history, self._causes)
-        sighting = self._sighting(key, observation.engine, candidates)
+        told = self._told(candidates)
+        sighting = sighting_id(key, observation.engine, candidates, told)
         if observation.step < self._kept.get(sighting, observation.step + 1):
             finding = Finding(
                 key=key,
@@ -84,6 +85,7 @@ class FindingRecorder:
                 requirements=(requirement.id,),
                 sighting=sighting,
                 candidates=candidates,
+                told=told,
             )
             keep_finding(
                 self._root,
@@ -102,13 +104,11 @@ class FindingRecorder:
             dear=any(map(_on_jvm, context.specs)),
         )  # fmt: skip
 
-    def _sighting(self, key: FindingKey, engine: str, candidates: Sequence[str]) -> str:
-        told = [
+    def _told(self, candidates: Sequence[str]) -> tuple[str, ...]:
+        """The candidates whose exact predictions alone decide."""
+        return tuple(
             cause.id for cause in self._causes if cause.id in candidates and not needs_counterfactual(cause)
-        ]
-        if not told:
-            return sighting_id(key, engine, candidates)
-        return sighting_id(FindingKey(key.requirement, key.engine, "", (), (), (), ""), engine, told)
+        )
 
 
 def keep_finding(root: Path, finding: Finding, table: Path | None = None, version: int | None = None) -> Path:

@@ -84,9 +84,11 @@ def test_what_a_prediction_alone_decides_is_one_sighting_whatever_the_types_and_
     recorder_of_findings = FindingRecorder(tmp_path)
     monkeypatch.setattr(recorder, "candidate_causes", lambda *_: (cause,))
     reopened = replace(finding_context.observation, operation=Reopen())
-    contexts = (finding_context, replace(finding_context, observation=reopened))
+    contexts = (finding_context, replace(at_step(finding_context, 0), observation=replace(reopened, step=0)))
     events = [recorder_of_findings.record(context) for context in contexts]
     assert len({event.fingerprint for event in events}) == sightings
+    kept = [load_finding(folder) for folder in (tmp_path / "sightings").iterdir()]
+    assert {finding.sighting for finding in kept} == {event.fingerprint for event in events}
 
 
 def test_each_version_of_an_engine_has_sightings_of_its_own(finding_context: FindingContext, tmp_path: Path):
