@@ -313,6 +313,15 @@ class MovesAllColumns(Tampered):
 # Beside faults that deltalake had before 1.6: without these the installed one is right
 
 
+class DeletesMatchesOfOne(Tampered):
+    """A delete takes the row with the id 2 alone."""
+
+    def other(self, operation: Operation) -> Operation:
+        if isinstance(operation, Delete):
+            return Delete(Compare("=", Column(("id",)), Literal(LONG, 2)))
+        return operation
+
+
 class UpdatesOneRow(Tampered):
     """An update of all rows updates the row with the id 1 alone."""
 

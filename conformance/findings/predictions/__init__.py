@@ -23,6 +23,7 @@ from conformance.findings.predictions import (
     rewrites,
     skipping,
     tombstones,
+    zeros,
 )
 from conformance.observations.observation import Observation
 from delta_adapters.deviations import Prediction
@@ -106,6 +107,9 @@ DIFFERENCES: Mapping[str, Difference] = {
     "casts-of-moments-refused": refusals.casts_of_moments_refused,
     "all-removed-files-vacuumed": tombstones.all_removed_files_vacuumed,
     "partition-columns-answered-last": answers.partition_columns_answered_last,
+    "new-files-vacuumed": tombstones.new_files_vacuumed,
+    "zeros-told-apart": zeros.zeros_told_apart,
+    "zeros-told-apart-in-a-write": zeros.zeros_told_apart_in_a_write,
     "process-aborts-on-slices": outcomes.process_aborts_on_slices,
     "merge-of-all-not-parsed": outcomes.merge_of_all_not_parsed,
     "deleted-by-several-source-rows": outcomes.deleted_by_several_source_rows,

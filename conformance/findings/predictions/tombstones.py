@@ -59,7 +59,21 @@ def all_removed_files_vacuumed(observation: Observation, violation: Violation) -
         return False
     if not all(paths.resolve(observation.folder, add.path).exists() for add in live_adds(after)):
         return False
-    return violation.requirement == "outcome.commits" or any(path in violation.detail for path in removed)
+    if violation.requirement == "outcome.commits":
+        return len(observation.commits) == 2  # the vacuum's start and its end
+    return any(path in violation.detail for path in removed)
+
+
+def new_files_vacuumed(observation: Observation, violation: Violation) -> bool:
+    """A vacuum has deleted a file that another writer made at the same time, and that was not live before."""
+    race, before = observation.race, observation.before
+    if race is None or before is None:
+        return False
+    full = [one for one in race.operations if isinstance(one, Vacuum) and not one.lite and not one.dry_run]
+    known = {add.path for add in before.live.values()}
+    new = [add.path for commit in observation.commits for add in commit.adds if add.path not in known]
+    gone = [path for path in new if not paths.resolve(observation.folder, path).exists()]
+    return full != [] and any(path in violation.detail for path in gone)
 
 
 def _values_of_removes(snapshot: Snapshot) -> list[str | None]:
