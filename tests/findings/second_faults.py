@@ -337,8 +337,8 @@ class CountsADeletedRowLess(Tampered):
     def commit(self, operation: Operation, forms: list[Form]) -> list[Form]:
         def edit(info: Form) -> None:
             metrics = info.get("operationMetrics", {})
-            if "num_deleted_rows" in metrics:
-                metrics["num_deleted_rows"] -= 1
+            for name in {"num_deleted_rows", "num_target_rows_deleted"} & metrics.keys():
+                metrics[name] -= 1
 
         return _edited(forms, "commitInfo", edit)
 

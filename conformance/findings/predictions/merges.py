@@ -69,29 +69,55 @@ def each_match_by_itself(observation: Observation, _: Violation) -> bool:
         return False
     if not isinstance(observation.outcome, Committed) or before.schema.names != found.schema.names:
         return False
-    source = operation.source.rows
-    matches = [
-        [number for number, row in enumerate(source) if _match(observation, operation, row, target)]
-        for target in rows
-    ]
+    matches = _matches(observation, operation, rows)
     if not any(len(numbers) > 1 for numbers in matches):
         return False
     made: list[Row] = []
     for target, numbers in zip(rows, matches, strict=True):
         for some in [[number] for number in numbers] or [[]]:
-            pair = replace(
-                operation, source=Rows(operation.source.schema, tuple(source[one] for one in some))
-            )
-            result = result_on(observation, [target], pair)
+            result = result_on(observation, [target], _with_sources(operation, some))
             if result is None:
                 return False
             made += result.rows
     matched = {number for numbers in matches for number in numbers}
-    rest = tuple(row for number, row in enumerate(source) if number not in matched)
-    inserted = result_on(observation, [], replace(operation, source=Rows(operation.source.schema, rest)))
+    rest = [number for number in range(len(operation.source.rows)) if number not in matched]
+    inserted = result_on(observation, [], _with_sources(operation, rest))
     if inserted is None:
         return False
     return bag(found.schema, found.rows) == bag(before.schema, [*made, *inserted.rows])
+
+
+def each_match_counted(observation: Observation, violation: Violation) -> bool:
+    """The metric of deleted rows counts a row as often as source rows delete it."""
+    operation, rows = observation.operation, rows_before(observation)
+    if not isinstance(operation, Merge) or rows is None:
+        return False
+    deleted = 0
+    for target, numbers in zip(rows, _matches(observation, operation, rows), strict=True):
+        for some in [[number] for number in numbers] or [[]]:
+            result = result_on(observation, [target], _with_sources(operation, some))
+            if result is None:
+                return False
+            deleted += not result.rows
+    return violation.detail.startswith(f"numtargetrowsdeleted is said to be {deleted}, ")
+
+
+def _matches(observation: Observation, operation: Merge, rows: Sequence[Row]) -> list[list[int]]:
+    """For each row of the table, the numbers of the source rows that match it."""
+    return [
+        [
+            number
+            for number, row in enumerate(operation.source.rows)
+            if _match(observation, operation, row, target)
+        ]
+        for target in rows
+    ]
+
+
+def _with_sources(operation: Merge, numbers: Sequence[int]) -> Merge:
+    """The merge with some of its source rows."""
+    rows = tuple(operation.source.rows[number] for number in numbers)
+    return replace(operation, source=Rows(operation.source.schema, rows))
 
 
 def _match(observation: Observation, operation: Merge, source: Row, target: Row) -> bool:

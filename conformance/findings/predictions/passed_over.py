@@ -1,7 +1,8 @@
 """Files that an older deltalake passes over, where it needs no column of the data files but those of the partitions.
 
 Such a scan splits its files into groups, one for each core, and reads one group: of n files and k groups n // k, at
-least one. That is a read of partition columns, and the search of an UPDATE by partition columns for its files.
+least one. That is a read of partition columns, and the search of an UPDATE or a DELETE by partition columns for its
+files.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from conformance.observations.observation import Observation
 from delta_models.expressions import Expression, columns_of, evaluate
 from delta_models.log import Snapshot
 from delta_models.log.actions import Add
-from delta_models.operations import Update
+from delta_models.operations import Delete, Update
 from delta_models.outcomes import Committed
 from delta_models.requirements import Violation
 from delta_models.values import Key, Row, bag
@@ -47,10 +48,10 @@ def one_group_of_files_read(observation: Observation, violation: Violation) -> b
     return False
 
 
-def one_group_of_files_updated(observation: Observation, _: Violation) -> bool:
-    """An update by partition columns, or of all rows, changed as many files as a group has, and no other."""
+def one_group_of_files_written(observation: Observation, _: Violation) -> bool:
+    """A write by partition columns, or of all rows, changed as many files as a group has, and no other."""
     operation, before, found = observation.operation, observation.before, rows_after(observation)
-    if not isinstance(operation, Update) or before is None or found is None:
+    if not isinstance(operation, Update | Delete) or before is None or found is None:
         return False
     files = files_with_rows(observation, before)
     if not isinstance(observation.outcome, Committed) or not _is_one_group(observation, operation, files):
@@ -77,8 +78,8 @@ def one_group_of_files_counted(observation: Observation, violation: Violation) -
     return violation.detail.startswith(f"numupdatedrows is said to be {counted}, ")
 
 
-def _is_one_group(observation: Observation, operation: Update, files: Sequence[File]) -> bool:
-    """Whether an update by partition columns removed as many of the files with its rows as a group has."""
+def _is_one_group(observation: Observation, operation: Update | Delete, files: Sequence[File]) -> bool:
+    """Whether a write by partition columns removed as many of the files with its rows as a group has."""
     before = observation.before
     if before is None or not _by_partitions(before, operation.where):
         return False
