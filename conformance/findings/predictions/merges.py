@@ -42,8 +42,7 @@ def merged_files_stay(observation: Observation, _: Violation) -> bool:
     right, there = bag(schema, observation.model.rows), bag(schema, found.rows)
     if there == right:
         return False
-    stayed = [rows for add, rows in _escaped(files_with_rows(observation, after)) if add.key in before.live]
-    return any(there == right + bag(schema, rows) for rows in _sets_of(stayed))
+    return any(there == right + bag(schema, rows) for rows in _sets_of(_stayed(observation)))
 
 
 def merge_finds_no_file_to_remove(observation: Observation, _: Violation) -> bool:
@@ -62,7 +61,10 @@ def merge_finds_no_file_to_remove(observation: Observation, _: Violation) -> boo
 
 
 def each_match_by_itself(observation: Observation, _: Violation) -> bool:
-    """Of each row that several source rows match, the merge made a row for each match, by the clause that fits it."""
+    """Of each row that several source rows match, the merge made a row for each match, by the clause that fits it.
+
+    Files with escaped paths may have stayed as well.
+    """
     operation, before, found = observation.operation, observation.before, rows_after(observation)
     rows = rows_before(observation)
     if not isinstance(operation, Merge) or before is None or found is None or rows is None:
@@ -84,7 +86,10 @@ def each_match_by_itself(observation: Observation, _: Violation) -> bool:
     inserted = result_on(observation, [], _with_sources(operation, rest))
     if inserted is None:
         return False
-    return bag(found.schema, found.rows) == bag(before.schema, [*made, *inserted.rows])
+    right, there = bag(before.schema, [*made, *inserted.rows]), bag(found.schema, found.rows)
+    return there == right or any(
+        there == right + bag(before.schema, rows) for rows in _sets_of(_stayed(observation))
+    )
 
 
 def each_match_counted(observation: Observation, violation: Violation) -> bool:
@@ -130,6 +135,14 @@ def _match(observation: Observation, operation: Merge, source: Row, target: Row)
     )
     result = result_on(observation, [target], probe)
     return result is not None and not result.rows
+
+
+def _stayed(observation: Observation) -> list[tuple[Row, ...]]:
+    """The rows of each file with an escaped path that was live before and is live still."""
+    before, after = observation.before, observation.after
+    if before is None or after is None:
+        return []
+    return [rows for add, rows in _escaped(files_with_rows(observation, after)) if add.key in before.live]
 
 
 def _escaped(files: Sequence[File]) -> list[File]:

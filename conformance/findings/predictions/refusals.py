@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 
 from conformance.findings.predictions.tables import (
     files_with_rows,
@@ -21,7 +22,6 @@ from delta_models.log.reader import live_adds
 from delta_models.outcomes import Outcome, Rejected
 from delta_models.requirements import Violation
 from delta_models.schema import LONG, TIMESTAMP, TIMESTAMP_NTZ, DecimalType
-from delta_models.values import Decimal
 
 OVERFLOW = re.compile(r"parse decimal overflow \((?P<said>[^)]+)\)")
 NOT_SIMPLIFIED = "arrow_cast should have been simplified to cast"
@@ -35,7 +35,11 @@ def decimal_bound_does_not_fit(observation: Observation, violation: Violation) -
     """The table is refused for a bound in its log, in which a decimal was rounded to more digits than its type has."""
     for refused, snapshot in _refused(observation, violation):
         told = OVERFLOW.search(message_of(refused))
-        if told is not None and snapshot is not None and told["said"] in set(_beyond_their_type(snapshot)):
+        if (
+            told is not None
+            and snapshot is not None
+            and Fraction(told["said"]) in _beyond_their_type(snapshot)
+        ):
             return True
     return False
 
@@ -87,17 +91,14 @@ def _refused(
         yield look.refused, snapshot_of(observation, read)
 
 
-def _beyond_their_type(snapshot: Snapshot) -> Iterator[str]:
+def _beyond_their_type(snapshot: Snapshot) -> Iterator[Fraction]:
     """The bounds of decimals in the log that do not fit into the type of their column."""
     types = {field.name: field.type for field in snapshot.schema if isinstance(field.type, DecimalType)}
     for add in live_adds(snapshot):
         for kind in ("minValues", "maxValues"):
             for name, said in ((add.statistics or {}).get(kind) or {}).items():
                 data_type = types.get(name)
-                if isinstance(data_type, DecimalType) and isinstance(said, int | float | Decimal):
-                    text = spelling(said) if isinstance(said, float) else str(said)
-                    if (
-                        len(text.lstrip("-").partition(".")[0].lstrip("0"))
-                        > data_type.precision - data_type.scale
-                    ):
-                        yield text
+                if isinstance(data_type, DecimalType) and isinstance(said, int | float | str):
+                    bound = Fraction(spelling(said) if isinstance(said, float) else said)
+                    if abs(bound) >= 10 ** (data_type.precision - data_type.scale):
+                        yield bound
