@@ -108,6 +108,7 @@ DIFFERENCES: Mapping[str, Difference] = {
     "casts-of-moments-refused": refusals.casts_of_moments_refused,
     "all-removed-files-vacuumed": tombstones.all_removed_files_vacuumed,
     "partition-columns-answered-last": answers.partition_columns_answered_last,
+    "vacuum-begun-and-told-as-nothing": tombstones.vacuum_begun_and_told_as_nothing,
     "new-files-vacuumed": tombstones.new_files_vacuumed,
     "zeros-told-apart": zeros.zeros_told_apart,
     "zeros-told-apart-in-a-write": zeros.zeros_told_apart_in_a_write,

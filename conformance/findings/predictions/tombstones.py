@@ -16,7 +16,7 @@ from delta_models.log import Snapshot, paths
 from delta_models.log.actions import Remove
 from delta_models.log.reader import live_adds
 from delta_models.operations import Vacuum
-from delta_models.outcomes import Rejected
+from delta_models.outcomes import NoChange, Rejected
 from delta_models.requirements import Violation
 
 SHORTER = re.compile(
@@ -62,6 +62,18 @@ def all_removed_files_vacuumed(observation: Observation, violation: Violation) -
     if violation.requirement == "outcome.commits":
         return len(observation.commits) == 2  # the vacuum's start and its end
     return any(path in violation.detail for path in removed)
+
+
+def vacuum_begun_and_told_as_nothing(observation: Observation, _: Violation) -> bool:
+    """A full vacuum that a fault met reported nothing to do, and has committed that it began to delete young files."""
+    before, operation = observation.before, observation.operation
+    if not isinstance(operation, Vacuum) or operation.lite or operation.dry_run or before is None:
+        return False
+    names = [commit.info.values.get("operation") for commit in observation.commits if commit.info is not None]
+    return isinstance(observation.outcome, NoChange) and set(names) in (
+        {"VACUUM START"},
+        {"VACUUM START", "VACUUM END"},
+    )
 
 
 def new_files_vacuumed(observation: Observation, violation: Violation) -> bool:
