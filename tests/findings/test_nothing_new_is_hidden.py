@@ -170,6 +170,8 @@ LOCKSTEP: Sequence[tuple[str, str, list[Operation], str]] = (
      minimal("delta-rs-creates-what-it-cannot-read"), "outcome.allowed"),
     ("delta-rs-casts-of-moments", "RefusesTheUpdateOtherwise", minimal("delta-rs-casts-of-moments"),
      "outcome.allowed"),
+    ("delta-rs-unknown-column-beside-null", "RefusesTheUpdateOtherwise",
+     minimal("delta-rs-unknown-column-beside-null"), "outcome.allowed"),
     ("delta-rs-partition-columns-answered-last", "AnswersColumnsReversed",
      minimal("delta-rs-partition-columns-answered-last"), "read.columns"),
     ("delta-rs-vacuum-without-retention", "VacuumsLiveFilesToo",

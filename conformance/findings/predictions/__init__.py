@@ -104,6 +104,7 @@ DIFFERENCES: Mapping[str, Difference] = {
     "refused-for-a-null-of-a-remove": tombstones.refused_for_a_null_of_a_remove,
     "decimal-bound-does-not-fit": refusals.decimal_bound_does_not_fit,
     "selectivity-of-all-longs": refusals.selectivity_of_all_longs,
+    "pruning-by-an-unknown-column": refusals.pruning_by_an_unknown_column,
     "vectors-not-supported": refusals.vectors_not_supported,
     "casts-of-moments-refused": refusals.casts_of_moments_refused,
     "all-removed-files-vacuumed": tombstones.all_removed_files_vacuumed,

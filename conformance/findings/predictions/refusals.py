@@ -24,6 +24,7 @@ from delta_models.requirements import Violation
 from delta_models.schema import LONG, TIMESTAMP, TIMESTAMP_NTZ, DecimalType
 
 OVERFLOW = re.compile(r"parse decimal overflow \((?P<said>[^)]+)\)")
+UNKNOWN_COLUMN = re.compile(r"Predicate references unknown column: (\S+)")
 NOT_SIMPLIFIED = "arrow_cast should have been simplified to cast"
 WITHOUT_VECTORS = "Unsupported reader features required: [DeletionVectors]"
 BEYOND = "Selectivity is out of limit: inf"
@@ -79,6 +80,20 @@ def casts_of_moments_refused(observation: Observation, _: Violation) -> bool:
     )
 
 
+def pruning_by_an_unknown_column(observation: Observation, _: Violation) -> bool:
+    """A write is refused since its predicate names an unknown column, which is one of the table's."""
+    told = UNKNOWN_COLUMN.search(message_of(observation.outcome))
+    before, where = observation.before, getattr(observation.operation, "where", None)
+    return (
+        told is not None
+        and before is not None
+        and isinstance(observation.outcome, Rejected)
+        and told[1] in before.schema.names
+        and told[1] in {column.path[0] for column in columns_of(where)}
+        and is_unchanged(observation)
+    )
+
+
 def _refused(
     observation: Observation, violation: Violation
 ) -> Iterator[tuple[Outcome | None, Snapshot | None]]:
@@ -100,5 +115,9 @@ def _beyond_their_type(snapshot: Snapshot) -> Iterator[Fraction]:
                 data_type = types.get(name)
                 if isinstance(data_type, DecimalType) and isinstance(said, int | float | str):
                     bound = Fraction(spelling(said) if isinstance(said, float) else said)
-                    if abs(bound) >= 10 ** (data_type.precision - data_type.scale):
+                    digits = (
+                        str(said).lstrip("-").replace(".", "").lstrip("0")
+                    )  # of 99999.0 older versions read six
+                    too_many = digits.isdigit() and len(digits) > data_type.precision
+                    if too_many or abs(bound) >= 10 ** (data_type.precision - data_type.scale):
                         yield bound
