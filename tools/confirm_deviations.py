@@ -6,6 +6,9 @@ A script exits with 1 if the deviation shows, and with 2 if a person has to judg
 two engines, a fault, a race or an operation that scripts do not have, a person wrote its script in `tools/deviations`.
 Such a script writes the other engine's part of the log itself. Scripts of delta-spark run one after another on one JVM.
 
+What the installed version has mended is run in the version that the entry names (`shown_in`), in an environment of its
+own.
+
 Exit 1 if a deviation does not show, or if an entry has no script.
 """
 
@@ -34,6 +37,7 @@ from conformance.histories import History  # noqa: E402
 from delta_adapters.delta_rs import DeltaRs  # noqa: E402
 from delta_adapters.delta_spark import jars  # noqa: E402
 from delta_adapters.deviations import Cause, all_causes  # noqa: E402
+from delta_adapters.environments import ensure_environment  # noqa: E402
 from delta_adapters.host_client import HostClient  # noqa: E402
 from delta_adapters.registry import parse_engine  # noqa: E402
 from tests.mutants.stage import play  # noqa: E402
@@ -85,7 +89,7 @@ def main(names: list[str]) -> int:
     missing = 0
     for entry in entries:
         by_hand, text = texts[entry.id]
-        code, last = NONE if text is None else answers.get(entry.id) or run(text)
+        code, last = NONE if text is None else answers.get(entry.id) or run(text, python_for(entry))
         missing += code in {0, 3}
         answer = ANSWERS.get(code, f"exit {code}")
         origin = "by hand" if by_hand else "of the history"
@@ -111,13 +115,18 @@ def script_of(entry: Cause) -> tuple[bool, str | None]:
     return False, None if finding is None else scripts_for(finding).get(SCRIPTS[entry.engine])
 
 
-def run(text: str) -> tuple[int, str]:
+def python_for(entry: Cause) -> str:
+    """The Python whose packages include the version that shows an entry."""
+    return str(ensure_environment(parse_engine(entry.spec))) if entry.shown_in else sys.executable
+
+
+def run(text: str, python: str = sys.executable) -> tuple[int, str]:
     """Run a script. Return its exit code and the line that says what it observed."""
     with tempfile.TemporaryDirectory(prefix="confirm-") as folder:
         path = Path(folder, "script.py")
         path.write_text(text, encoding="utf-8")
         completed = subprocess.run(
-            [sys.executable, "-P", str(path)],
+            [python, "-P", str(path)],
             capture_output=True,
             text=True,
             check=False,
@@ -158,7 +167,11 @@ def run_in_turn(texts: list[str]) -> list[tuple[int, str]]:
 
 def _answer_of(code: int, output: str, errors: str) -> tuple[int, str]:
     """Return the exit code and the line that says what the script observed. A script that breaks shows nothing."""
-    last = (output.strip().splitlines() or [""])[-1]
+    lines = output.strip().splitlines() or [""]
+    told = [
+        line for line in lines if line.startswith("DEVIATION: ")
+    ]  # what an engine said may have more lines
+    last = (told or lines)[-1]
     if code == 3 or (
         code == 1 and not last.startswith("DEVIATION: ")
     ):  # Python exits with 1 if a script breaks
@@ -170,9 +183,10 @@ def findings(entry: Cause, history: History) -> Iterator[Finding]:
     """Yield the findings of the smallest history, those of the entry's own requirement first."""
     with tempfile.TemporaryDirectory(prefix="confirm-") as folder:
         table, operations = Path(folder) / "table", [step.operation for step in history.steps]
-        played = (
-            play(DeltaRs(), table, operations).result if entry.engine == RS else _on_spark(table, history)
-        )
+        if entry.engine == SPARK or entry.shown_in:
+            played = _in_a_host(entry.spec, table, history)
+        else:
+            played = play(DeltaRs(), table, operations).result
     violations = [(result.observation, violation) for result in played for violation in result.violations]
     for observation, violation in sorted(
         violations, key=lambda pair: pair[1].requirement != entry.requirement
@@ -185,12 +199,12 @@ def findings(entry: Cause, history: History) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def _on_spark(table: Path, history: History) -> list[StepResult]:
-    """Play a history on delta-spark, in a host that all entries share."""
-    host = _spark()
+def _in_a_host(spec: str, table: Path, history: History) -> list[StepResult]:
+    """Play a history on an engine, in a host that all its entries share."""
+    host = _host(spec)
     table_session = TableSession(
         table,
-        [EngineSession(str(host.identity), host, host.capabilities, call_timeout(on_jvm=True))],
+        [EngineSession(str(host.identity), host, host.capabilities, call_timeout(on_jvm=spec == SPARK))],
         1,
         "confirm",
     )
@@ -201,10 +215,10 @@ def _on_spark(table: Path, history: History) -> list[StepResult]:
 
 
 @cache
-def _spark() -> HostClient:
+def _host(spec: str) -> HostClient:
     folder = tempfile.mkdtemp(prefix="confirm-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    host = HostClient.start(parse_engine(SPARK), Path(folder))
+    host = HostClient.start(parse_engine(spec), Path(folder))
     atexit.register(host.kill)
     return host.ready()
 

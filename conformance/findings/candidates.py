@@ -20,6 +20,12 @@ from delta_models.operations import Operation, Reopen
 from delta_models.requirements import Violation
 from delta_models.table import ModelHistory, NotModelled, Table
 
+# Only a whole feature, or a writer, could be taken out of these. So their causes are told by their predictions alone.
+BY_PREDICTION_ALONE = frozenset({
+    "append-and-rewrite-at-once", "filled-up-texts", "more-than-files-written", "optimizes-at-once",
+    "overwrite-and-conditional-write-at-once", "overwrite-and-optimize-at-once", "recorded-rows-changed",
+    "tracked-from-now-on", "vectors-asked-for",
+})  # fmt: skip
 _KEPT = 8  # histories that are played at the same time, in most cases one
 
 
@@ -36,6 +42,11 @@ def candidate_causes(
         and any(matches(prediction, observation, violation) for prediction in cause.predictions)
         and (cause.trigger is None or _occurs(cause.trigger, steps, violation))
     )
+
+
+def needs_counterfactual(cause: Cause) -> bool:
+    """Whether a violation belongs to a cause only if it is gone from the counterfactual."""
+    return cause.trigger is not None and cause.trigger not in BY_PREDICTION_ALONE
 
 
 def triggers_of(history: History) -> frozenset[str]:

@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from conformance.observations.observation import Observation
 from delta_adapters import capabilities
@@ -56,12 +57,15 @@ class FindingKey:
         }
 
 
-def sighting_id(key: FindingKey, engine: str, candidates: Sequence[str]) -> str:
+def sighting_id(key: FindingKey, engine: str, candidates: Sequence[str], told: Sequence[str] = ()) -> str:
     """Eight hexadecimal digits: the same for violations with one key, by one version, that the same causes predict.
 
-    What is alike is explained once. Whether it is a finding of its own, triage decides.
+    What is alike is explained once. Whether it is a finding of its own, triage decides. Of what exact predictions alone
+    decide, by the causes that are `told`, no more than the requirement counts.
     """
-    form = {"key": key.to_json(), "engine": engine, "candidates": sorted(candidates)}
+    form: dict[str, Any] = {"key": key.to_json(), "engine": engine, "candidates": sorted(candidates)}
+    if told:
+        form = {"requirement": key.requirement, "engine": engine, "told": sorted(told)}
     return hashlib.sha256(json.dumps(form, sort_keys=True).encode()).hexdigest()[:DIGITS]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from conformance._version import harness_version
 from conformance.events.types import FindingFound
-from conformance.findings.candidates import candidate_causes
+from conformance.findings.candidates import candidate_causes, needs_counterfactual
 from conformance.findings.fingerprint import key_of, sighting_id
 from conformance.findings.readme import readme_of
 from conformance.findings.scripts import issue_for, scripts_for
@@ -46,7 +46,8 @@ class FindingContext:
 class FindingRecorder:
     """Records the sightings of a run while its histories are played, below `folder / SIGHTINGS`.
 
-    Violations that are alike are one sighting: they have the same key, and the same causes predict them. The folder
+    Violations that are alike are one sighting: they have the same key, and the same causes predict them. Where exact
+    predictions alone decide, the requirement and the causes make them alike, whatever else the key says. The folder
     holds the shortest history that showed it. `causes` are those that may explain a violation.
     """
 
@@ -61,7 +62,8 @@ class FindingRecorder:
         requirement = BY_ID[violation.requirement]
         key = key_of(observation, violation)
         candidates = candidate_causes(observation, violation, history, self._causes)
-        sighting = sighting_id(key, observation.engine, candidates)
+        told = self._told(candidates)
+        sighting = sighting_id(key, observation.engine, candidates, told)
         if observation.step < self._kept.get(sighting, observation.step + 1):
             finding = Finding(
                 key=key,
@@ -83,6 +85,7 @@ class FindingRecorder:
                 requirements=(requirement.id,),
                 sighting=sighting,
                 candidates=candidates,
+                told=told,
             )
             keep_finding(
                 self._root,
@@ -101,6 +104,12 @@ class FindingRecorder:
             promised=context.promised, state="unexplained", candidates=candidates,
             dear=any(map(_on_jvm, context.specs)),
         )  # fmt: skip
+
+    def _told(self, candidates: Sequence[str]) -> tuple[str, ...]:
+        """The candidates whose exact predictions alone decide."""
+        return tuple(
+            cause.id for cause in self._causes if cause.id in candidates and not needs_counterfactual(cause)
+        )
 
 
 def keep_finding(

@@ -82,8 +82,8 @@ class Finding:
     What triage adds: `state` is one of `STATES`, or empty in a finding of format 1. `cause` names the cause that
     explains it. `requirements` are all that the minimal history violates. `minimal` is the minimal history, which fails
     at `minimal_step` with `minimal_detail`. `reproduced` is None as long as nobody played the history again. `sighting`
-    is the id of the sighting that it was made of, and `candidates` are the causes that predict it. Without a
-    `fingerprint` the key's counts.
+    is the id of the sighting that it was made of, and `candidates` are the causes that predict it. `told` are
+    those of them whose exact predictions alone decide. Without a `fingerprint` the key's counts.
     """
 
     key: FindingKey
@@ -112,6 +112,7 @@ class Finding:
     reproduced: bool | None = None
     sighting: str = ""
     candidates: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Take the key's fingerprint if none is given."""
@@ -164,6 +165,7 @@ class Finding:
             "reproduced": self.reproduced,
             "sighting": self.sighting,
             "candidates": list(self.candidates),
+            "told": list(self.told),
         }
 
     @property
@@ -253,7 +255,7 @@ def load_finding(path: Path) -> Finding:
             f"{folder}/finding.json: its key gives {finding.key.fingerprint}, it says {finding.fingerprint}"
         )
         raise WrongFingerprint(message)
-    sighting = sighting_id(finding.key, finding.engine, finding.candidates)
+    sighting = sighting_id(finding.key, finding.engine, finding.candidates, finding.told)
     if finding.state in {"unexplained", "unstable"} and {finding.fingerprint, finding.sighting} != {sighting}:
         message = (
             f"{folder}/finding.json: its key gives the sighting {sighting}, it says {finding.fingerprint}"
@@ -268,6 +270,8 @@ def _identity(finding: Finding) -> tuple[object, ...]:
         return (finding.key.engine, finding.cause)
     if finding.minimal is not None:
         return (finding.key.engine, finding.key.requirement)
+    if finding.told:
+        return (finding.key.engine, finding.key.requirement, finding.told)
     return (finding.key, finding.candidates)
 
 
@@ -320,6 +324,7 @@ def _from_json(form: Mapping[str, Any], history: History, minimal: History | Non
         reproduced=None if reproduced is None else bool(reproduced),
         sighting=str(form.get("sighting", "")),
         candidates=tuple(form.get("candidates", ())),
+        told=tuple(form.get("told", ())),
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
+from conformance.findings.candidates import needs_counterfactual
 from conformance.histories import History, Step
 from conformance.triage.model_play import play_on_model
 from conformance.triage.reductions.columns import columns_in, renamed
@@ -25,21 +26,10 @@ from delta_models.schema import BOOLEAN, DATE, TIMESTAMP, TIMESTAMP_NTZ, DataTyp
 from delta_models.table import Table
 from delta_models.values import Decimal, Key, Rows, Value, same_key
 
-# Only a whole feature, or a writer, could be taken out of these. So their causes are told by their predictions alone.
-BY_PREDICTION_ALONE = frozenset({
-    "append-and-rewrite-at-once", "filled-up-texts", "more-than-files-written", "optimizes-at-once",
-    "overwrite-and-conditional-write-at-once", "overwrite-and-optimize-at-once", "recorded-rows-changed",
-    "tracked-from-now-on", "vectors-asked-for",
-})  # fmt: skip
 _PLACES = range(200)  # plain values to choose from: more than any history has that set a trigger off
 _DAY = 86_400_000_000
 
 Replacements = Mapping[tuple[str, Key], Value]
-
-
-def needs_counterfactual(cause: Cause) -> bool:
-    """Whether a violation belongs to a cause only if it is gone from the counterfactual."""
-    return cause.trigger is not None and cause.trigger not in BY_PREDICTION_ALONE
 
 
 def counterfactual_of(causes: Cause | Sequence[Cause], history: History) -> History | None:

@@ -25,9 +25,9 @@ class Examined:
 def examine_causes(
     causes: Sequence[Cause], liveness: Liveness, specs: Sequence[str] = ()
 ) -> Iterator[Examined]:
-    """Play the minimal history of each cause on builds of its engine; by default on the installed one."""
+    """Play the minimal history of each cause on builds of its engine; by default on one that has shown it."""
     for cause in causes:
-        yield _examined(cause, liveness, [spec for spec in specs if _is_of(spec, cause)] or [cause.engine])
+        yield _examined(cause, liveness, [spec for spec in specs if _is_of(spec, cause)] or [cause.spec])
 
 
 def _examined(cause: Cause, liveness: Liveness, specs: Sequence[str]) -> Examined:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
+from conformance.findings.candidates import needs_counterfactual
 from conformance.findings.storage import Finding
 from conformance.histories import History
-from conformance.triage.counterfactuals import counterfactual_of, needs_counterfactual
+from conformance.triage.counterfactuals import counterfactual_of
 from conformance.triage.liveness import Player
 from conformance.triage.replayer import CRASHES, RACES, Playthrough, Setup
 from conformance.triage.shared_plays import SharedPlays
@@ -52,15 +53,15 @@ def explain(
     too: the trigger is then all that differs. Raises CannotRun.
     """
     spec = Setup.of(finding).spec_of(finding.engine)
-    live = [cause for cause in candidates if liveness.is_live(cause, spec)]
-    reasons = [f"{cause.id} is not live in {spec}" for cause in candidates if cause not in live]
-    for cause in live:
-        if not needs_counterfactual(cause):
+    exact = [cause for cause in candidates if not needs_counterfactual(cause)]
+    for cause in sorted(exact, key=_needs_others):
+        if liveness.is_live(cause, spec):
             how = (
                 "predicts exactly this" if cause.trigger is None else f"predicts this, after {cause.trigger}"
             )
             return Explanation(cause.id, f"{cause.id} is live, and {how}")
-    told = [cause for cause in live if needs_counterfactual(cause)]
+    told = [cause for cause in candidates if needs_counterfactual(cause) and liveness.is_live(cause, spec)]
+    reasons = [f"{cause.id} is not live in {spec}" for cause in candidates if cause not in told]
     together = [tuple(told)] if len(told) > 1 else []
     for causes in (*((cause,) for cause in told), *together):
         names = " and ".join(f"{cause.trigger}" for cause in causes)
@@ -69,6 +70,11 @@ def explain(
             return Explanation(causes[0].id, f"without {names} it is gone")
         reasons.append(f"{' and '.join(cause.id for cause in causes)}: {left}")
     return Explanation(None, "; ".join(reasons) or "no cause predicts it")
+
+
+def _needs_others(cause: Cause) -> bool:
+    """Whether other engines sit at the table of a cause's minimal history: to start one may take half a minute."""
+    return not set(cause.slots.values()) <= {cause.engine}
 
 
 def _left_without(causes: Sequence[Cause], finding: Finding, player: Player, *, reads: bool) -> str | None:

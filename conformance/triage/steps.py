@@ -14,13 +14,12 @@ from pathlib import Path
 from conformance.checks.registry import is_judged_without_reads
 from conformance.events.types import FindingTriaged
 from conformance.execution.step_result import StepResult
-from conformance.findings.candidates import candidate_causes
+from conformance.findings.candidates import candidate_causes, needs_counterfactual
 from conformance.findings.fingerprint import key_of, sighting_id
 from conformance.findings.recorder import keep_finding
 from conformance.findings.storage import FINDINGS, SIGHTINGS, Finding, load_finding, update_finding
 from conformance.histories import History
 from conformance.triage.canonical import cause_fingerprint, fingerprint_of
-from conformance.triage.counterfactuals import needs_counterfactual
 from conformance.triage.explain import explain
 from conformance.triage.head_start import head_start
 from conformance.triage.hosts import CannotRun

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from conformance.findings.candidates import candidate_causes
+from conformance.findings.candidates import candidate_causes, needs_counterfactual
 from conformance.findings.fingerprint import key_of
 from conformance.findings.storage import Finding
 from conformance.histories import History
-from conformance.triage.counterfactuals import counterfactual_of, needs_counterfactual
+from conformance.triage.counterfactuals import counterfactual_of
 from conformance.triage.replayer import Replayer, Setup
 from delta_adapters.deviations import Cause
 

@@ -6,12 +6,14 @@ path, as `second_faults.py:ClassName`.
 
 from __future__ import annotations
 
+import decimal
 import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -31,6 +33,7 @@ from delta_models.operations import (
     Overwrite,
     Read,
     Update,
+    Vacuum,
 )
 from delta_models.outcomes import Committed, Outcome, Rejected, Unknown
 from delta_models.schema import BOOLEAN, LONG, DecimalType
@@ -317,6 +320,113 @@ class MovesAllColumns(Tampered):
         return _edited(forms, "metaData", edit)
 
 
+# Beside faults that deltalake had before 1.6: without these the installed one is right
+
+
+class DeletesMatchesOfOne(Tampered):
+    """A delete takes the row with the id 2 alone."""
+
+    def other(self, operation: Operation) -> Operation:
+        if isinstance(operation, Delete):
+            return Delete(Compare("=", Column(("id",)), Literal(LONG, 2)))
+        return operation
+
+
+class UpdatesOneRow(Tampered):
+    """An update of all rows updates the row with the id 1 alone."""
+
+    def other(self, operation: Operation) -> Operation:
+        if isinstance(operation, Update):
+            return replace(operation, where=Compare("=", Column(("id",)), Literal(LONG, 1)))
+        return operation
+
+
+class CountsADeletedRowLess(Tampered):
+    """The metric of deleted rows is too small by one."""
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form]:
+        def edit(info: Form) -> None:
+            metrics = info.get("operationMetrics", {})
+            for name in {"num_deleted_rows", "num_target_rows_deleted"} & metrics.keys():
+                metrics[name] -= 1
+
+        return _edited(forms, "commitInfo", edit)
+
+
+class MergesTheFirstMatch(Tampered):
+    """Of several source rows that match, a merge takes the first."""
+
+    def other(self, operation: Operation) -> Operation:
+        if isinstance(operation, Merge):
+            return replace(operation, source=Rows(operation.source.schema, operation.source.rows[:1]))
+        return operation
+
+
+class CutsItsCheckpoints(Tampered):
+    """The last bytes of each checkpoint are missing."""
+
+    def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
+        for path in self.log.glob("*.checkpoint.parquet"):
+            path.write_bytes(path.read_bytes()[:-100])
+        return outcome
+
+
+class RefusesInOtherWords(Tampered):
+    """A write is refused as it was, but for another number or another feature."""
+
+    words = "parse decimal overflow (2.0); Unsupported reader features required: [ColumnMapping]"
+
+    def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
+        made = list(self.log.glob("*[0-9].json"))
+        refused = "enableDeletionVectors" in str(operation) or len(made) == 2
+        return Rejected("overflow", self.words) if refused else outcome
+
+
+class RefusesTheFilterOtherwise(Tampered):
+    """A filter is refused as it was, but for another number."""
+
+    def read(self, read: Query) -> Answer | Outcome:
+        if isinstance(read, Read) and read.where is not None:
+            return Rejected("unclassified", "Selectivity is out of limit: 7")
+        return super().read(read)
+
+
+class RefusesTheUpdateOtherwise(DeltaRs):
+    """An update is refused in other words, and not made."""
+
+    def execute(self, operation: Operation, tag: str) -> Outcome:
+        if isinstance(operation, Update):
+            return Rejected("unclassified", "arrow_cast should not be here")
+        return super().execute(operation, tag)
+
+
+class AnswersColumnsReversed(Tampered):
+    """A filter answers the columns from the last to the first."""
+
+    def answer(self, read: Read, table: pa.Table) -> pa.Table:
+        return table if read.where is None else table.select(table.column_names[::-1])
+
+
+class VacuumsLiveFilesToo(Tampered):
+    """A vacuum deletes all data files, the live ones with the removed ones."""
+
+    def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
+        if isinstance(operation, Vacuum):
+            for path in Path(self._location).glob("*.parquet"):
+                path.unlink()
+        return outcome
+
+
+class AnswersAnotherDecimal(Tampered):
+    """A filter answers 7 in place of each decimal."""
+
+    def answer(self, read: Read, table: pa.Table) -> pa.Table:
+        if read.where is None:
+            return table
+        field = table.schema.field(0)
+        return table.set_column(0, field, pa.array([decimal.Decimal(7)] * len(table), field.type))
+
+
 # Races and crashes
 
 
@@ -329,7 +439,7 @@ class _AddsTwice(Tampered):
         adds = [form["add"] for form in forms if "add" in form]
         if not isinstance(operation, self.of) or not adds:
             return None
-        path = Path(self._location) / adds[0]["path"]
+        path = Path(self._location) / unquote(adds[0]["path"])
         shutil.copyfile(path, path.with_name(f"again-{path.name}"))
         again = {**adds[0], "path": str(Path(adds[0]["path"]).with_name(f"again-{path.name}"))}
         return [*forms, {"add": again}]
@@ -337,6 +447,12 @@ class _AddsTwice(Tampered):
 
 class OptimizeAddsTwice(_AddsTwice):
     """An optimize adds its file twice, so that rows are there thrice after a race."""
+
+
+class MergeAddsTwice(_AddsTwice):
+    """A merge adds its file twice."""
+
+    of = Merge
 
 
 class OverwriteAddsTwice(_AddsTwice):

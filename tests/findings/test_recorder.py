@@ -16,6 +16,7 @@ from conformance.histories import Chunk
 from conformance.suites.context import SuiteContext
 from conformance.suites.generated import GeneratedHistories
 from delta_adapters.registry import parse_engine
+from delta_models.operations import Reopen
 from tests.command_runs import ENGINES
 
 
@@ -68,6 +69,26 @@ def test_what_other_causes_predict_is_another_sighting(
     assert alone.fingerprint != predicted.fingerprint
     assert {event.state for event in (alone, predicted)} == {"unexplained"}
     assert not predicted.known, "a candidate explains nothing until its history was played"
+
+
+@pytest.mark.parametrize(
+    ("cause", "sightings"), (("delta-rs-no-checksums", 1), ("delta-rs-nan-left-out-of-bounds", 2))
+)
+def test_what_a_prediction_alone_decides_is_one_sighting_whatever_the_types_and_options(
+    cause: str,
+    sightings: int,
+    finding_context: FindingContext,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    recorder_of_findings = FindingRecorder(tmp_path)
+    monkeypatch.setattr(recorder, "candidate_causes", lambda *_: (cause,))
+    reopened = replace(finding_context.observation, operation=Reopen())
+    contexts = (finding_context, replace(at_step(finding_context, 0), observation=replace(reopened, step=0)))
+    events = [recorder_of_findings.record(context) for context in contexts]
+    assert len({event.fingerprint for event in events}) == sightings
+    kept = [load_finding(folder) for folder in (tmp_path / "sightings").iterdir()]
+    assert {finding.sighting for finding in kept} == {event.fingerprint for event in events}
 
 
 def test_each_version_of_an_engine_has_sightings_of_its_own(finding_context: FindingContext, tmp_path: Path):

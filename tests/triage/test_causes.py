@@ -1,6 +1,7 @@
 """Each cause of deltalake is live, its minimal history is matched by its own prediction, and it is told as its cause.
 
-One replayer plays all of them, on hosts that stay. The causes that need a JVM beside deltalake are marked slow.
+One replayer plays all of them, on hosts that stay. The causes that need a JVM, and those
+that a released version shows and the installed one does not, are marked slow.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from collections.abc import Iterator
 import pytest
 
 from conformance.findings import Finding, candidate_causes, key_of
+from conformance.findings.candidates import needs_counterfactual
 from conformance.histories import History
-from conformance.triage.counterfactuals import counterfactual_of, needs_counterfactual
+from conformance.triage.counterfactuals import counterfactual_of
 from conformance.triage.explain import explain
 from conformance.triage.liveness import PLAYS_OF_UNSTEADY, Liveness, setup_of, shown_by
 from conformance.triage.replayer import Playthrough, Replayer
@@ -22,7 +24,7 @@ ON_A_JVM = ("delta-spark", "pyspark")
 
 
 def marked(cause: Cause):
-    heavy = {cause.engine, *cause.slots.values()} & set(ON_A_JVM)
+    heavy = cause.shown_in or {cause.engine, *cause.slots.values()} & set(ON_A_JVM)
     return pytest.param(cause, id=cause.id, marks=[pytest.mark.slow] if heavy else [])
 
 
@@ -43,7 +45,7 @@ def liveness(tmp_path_factory: pytest.TempPathFactory, replayer: Replayer) -> Li
 def finding_of(cause: Cause, replayer: Replayer) -> Finding:
     """The finding of a cause's own requirement in its minimal history."""
     history = History.from_json(cause.history)
-    setup = setup_of(cause, history, cause.engine)
+    setup = setup_of(cause, history, cause.spec)
     played = replayer.play(history, setup)
     for _ in range(PLAYS_OF_UNSTEADY):
         for result, violation in played.violations(cause.engine):
@@ -55,7 +57,7 @@ def finding_of(cause: Cause, replayer: Replayer) -> Finding:
                     key=key_of(observation, violation), strength="must", engine=observation.engine, role="writer",
                     step=observation.step, action="", detail=violation.detail, history=history, where=violation.where,
                     slots=dict(zip("ABC", map(identity, setup.engines, played_by(played)), strict=False)),
-                    versions={engine: EngineId.parse(engine).name for engine in played_by(played)},
+                    versions={engine: spec_of(cause, engine) for engine in played_by(played)},
                     look=violation.read, processes=setup.processes, candidates=names,
                 )  # fmt: skip
         played = replayer.play(history, setup)
@@ -66,6 +68,11 @@ def played_by(played: Playthrough) -> list[str]:
     return list(dict.fromkeys(result.observation.engine for result in played.results))
 
 
+def spec_of(cause: Cause, engine: str) -> str:
+    name = EngineId.parse(engine).name
+    return cause.spec if name == cause.engine else name
+
+
 def identity(spec: str, engine: str) -> str:
     return engine
 
@@ -74,7 +81,7 @@ def identity(spec: str, engine: str) -> str:
 def test_a_cause_is_live_and_explains_its_minimal_history(
     cause: Cause, replayer: Replayer, liveness: Liveness
 ):
-    assert liveness.is_live(cause, cause.engine), liveness.look(cause, cause.engine)
+    assert liveness.is_live(cause, cause.spec), liveness.look(cause, cause.spec)
     explanation = explain(finding_of(cause, replayer), [cause], replayer, liveness)
     assert explanation.cause == cause.id, explanation.why
     history = History.from_json(cause.history)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.findings.candidates import triggers_of
+from conformance.findings.candidates import BY_PREDICTION_ALONE, needs_counterfactual, triggers_of
 from conformance.histories import History, Step
-from conformance.triage.counterfactuals import BY_PREDICTION_ALONE, counterfactual_of, needs_counterfactual
+from conformance.triage.counterfactuals import counterfactual_of
 from conformance.triage.model_play import play_on_model
 from delta_adapters.deviations import TRIGGERS, Cause, all_causes, cause_named
 from delta_models.expressions import And, Column, Compare, In, Literal

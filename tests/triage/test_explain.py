@@ -159,3 +159,19 @@ class TestLiveness:
 
     def test_the_engines_of_a_worker_need_not_have_all_that_a_history_needs(self, tmp_path: Path):
         assert Liveness(tmp_path).is_live(cause("delta-rs-respelt-paths"), RS)
+
+
+def test_a_cause_whose_history_needs_another_engine_is_asked_last(replayer: Replayer):
+    class Asked:
+        def __init__(self) -> None:
+            self.names: list[str] = []
+
+        def is_live(self, cause: Cause, spec: str) -> bool:
+            self.names.append(cause.id)
+            return True
+
+    finding = finding_of(replayer, "checksum.each-commit", *rows((1, 1.0)))
+    dear, cheap = cause("delta-rs-stats-of-removes"), cause("delta-rs-stats-of-own-removes")
+    asked = Asked()
+    assert explain(finding, [dear, cheap], replayer, asked).cause == cheap.id
+    assert asked.names == [cheap.id]

@@ -26,7 +26,12 @@ PATTERNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     (
         "constraint",
-        (r"Invalid data found", r"non-nullable", r"violates? (the )?(constraint|invariant|CHECK)"),
+        (
+            r"Invalid data found",
+            r"non-nullable",
+            r"violates? (the )?(constraint|invariant|CHECK)",
+            r"Check or Invariant \(.*\) violated",
+        ),
     ),
     ("ambiguous-match", (r"MERGE matched a target row with multiple source rows",)),
     ("table-exists", (r"table already exists at", r"location is already a delta table")),

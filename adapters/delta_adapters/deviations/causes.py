@@ -7,6 +7,7 @@ trigger = "nan"  # of `triggers`: without it the cause explains nothing
 issue = "https://..."  # or "not reported"
 cause = "..."  # prose: what happens, and why as far as that is known
 slots = { A = "delta-spark", B = "delta-rs" }  # who sits at the table of its minimal history, if that is shared
+shown_in = "1.5.0"  # a released version that shows it, if the installed one does not; it decides nothing in a run
 unsteady = true  # a clock, or an order that varies, decides whether it shows; false if left out
 
 [[predictions]]  # the violations that it explains, and no others
@@ -33,8 +34,9 @@ from delta_adapters.deviations.triggers import TRIGGERS
 FOLDER = Path(__file__).parent / "known"
 NOT_REPORTED = "not reported"
 _TEXTS = ("engine", "summary", "requirement", "issue", "cause")
-_KEYS = (*_TEXTS, "trigger", "slots", "unsteady", "predictions")
+_KEYS = (*_TEXTS, "trigger", "slots", "shown_in", "unsteady", "predictions")
 _PREDICTION_KEYS = ("requirements", "difference")
+_VERSION = re.compile(r"\d+(\.\d+)+")
 _REQUIREMENT = re.compile(r"[a-z]+(\.[a-z0-9-]+)+")
 
 
@@ -55,7 +57,8 @@ class Cause:
     """What an engine does wrong. `id` is the name of its file, `history` its minimal history as JSON.
 
     `requirement` is what the minimal history violates. If that is on a shared table, `slots` says which engine has
-    which slot. If the cause is `unsteady`, a clock or an order that varies decides whether it shows.
+    which slot. If the cause is `unsteady`, a clock or an order that varies decides whether it shows. `shown_in` is a
+    released version that shows it, if the installed one does not: for the doctor and for tests, never for a verdict.
     """
 
     id: str
@@ -69,6 +72,12 @@ class Cause:
     trigger: str | None = None
     unsteady: bool = False
     slots: Mapping[str, str] = field(default_factory=dict)
+    shown_in: str = ""
+
+    @property
+    def spec(self) -> str:
+        """The text that names a build which shows it: the installed engine, or the version `shown_in`."""
+        return f"{self.engine}@{self.shown_in}" if self.shown_in else self.engine
 
     @property
     def requirements(self) -> tuple[str, ...]:
@@ -140,6 +149,7 @@ def _load(path: Path, names: Names | None) -> Cause:
         trigger=form.get("trigger"),
         unsteady=form.get("unsteady", False),
         slots=form.get("slots", {}),
+        shown_in=form.get("shown_in", ""),
     )
 
 
@@ -173,6 +183,9 @@ def _faults(form: Mapping[str, Any], names: Names | None) -> Iterator[str]:
         yield _unknown("trigger", trigger, TRIGGERS)
     if not isinstance(form.get("unsteady", False), bool):
         yield f"unsteady is {form['unsteady']!r}; true or false is expected"
+    version = form.get("shown_in", "1.0")
+    if not isinstance(version, str) or not _VERSION.fullmatch(version):
+        yield f"shown_in is {version!r}; a version such as 1.5.0 is expected"
     slots = form.get("slots", {})
     if not isinstance(slots, dict) or not all(isinstance(engine, str) for engine in slots.values()):
         yield f"slots are {slots!r}; a table of slots and engines is expected"

@@ -67,6 +67,13 @@ TRIGGERS: Mapping[str, Trigger] = {
         "statistics without NaN make a file look constant",
         lambda data_type, value, _: data_type in {DOUBLE, FLOAT} and math.isnan(value),
     ),
+    "negative-zero": Trigger(
+        "floating point numbers are compared by their total order",
+        lambda data_type, value, _: (
+            data_type in {DOUBLE, FLOAT} and value == 0 and math.copysign(1, value) < 0
+        ),
+        everywhere=True,
+    ),
     "empty-partition-text": Trigger(
         "filters see an empty partition text as empty, not as null",
         lambda data_type, value, partition: (

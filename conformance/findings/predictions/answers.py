@@ -87,6 +87,25 @@ def moment_wraps_around(observation: Observation, violation: Violation) -> bool:
     return _explained_by(MOMENTS, observation, violation)
 
 
+def partition_columns_answered_last(observation: Observation, violation: Violation) -> bool:
+    """The columns of an answer are those of the data files, and then those of the partitions."""
+    for read, _ in wrong_reads(observation, violation):
+        snapshot = snapshot_of(observation, read)
+        if snapshot is None or read.columns is not None:
+            continue
+        last = [name for name in snapshot.partition_by if name in snapshot.schema.names]
+        first = [name for name in snapshot.schema.names if name not in last]
+        answered, right = (
+            [snapshot.schema[name] for name in names] for names in ((*first, *last), snapshot.schema.names)
+        )
+        told, wanted = (
+            ", ".join(f"{field.name} {field.type}" for field in some) for some in (answered, right)
+        )
+        if told != wanted and violation.detail == f"columns {told} instead of {wanted}":
+            return True
+    return False
+
+
 def gap_dates_not_found(observation: Observation, violation: Violation) -> bool:
     """A filter with a day of the gap passes over whole files with days near it, and finds the rows of all others."""
     for read, look in wrong_reads(observation, violation):

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from conformance.checks.protocol import supported
 from conformance.observations.observation import Observation
+from delta_models.expressions import columns_of
 from delta_models.log import Commit, LogError, Snapshot, paths, transitions
 from delta_models.log.actions import Add, Remove
 from delta_models.log.changes import commit_changes
@@ -17,6 +18,7 @@ from delta_models.operations import (
     CloneTo,
     ConvertFromParquet,
     CreateAs,
+    Delete,
     Overwrite,
     Replace,
     Restore,
@@ -44,6 +46,20 @@ def changes_counted_as_files(observation: Observation, violation: Violation) -> 
         if commit.name == violation.where
     }
     return int(told["said"]) - int(told["fact"]) in counted - {0}
+
+
+def deleted_rows_not_counted(observation: Observation, violation: Violation) -> bool:
+    """The metric of deleted rows is 0, where whole files were removed by the log alone."""
+    told, before, operation = METRIC.fullmatch(violation.detail), observation.before, observation.operation
+    if told is None or before is None or not isinstance(operation, Delete):
+        return False
+    columns = set() if operation.where is None else {column.path[0] for column in columns_of(operation.where)}
+    return (
+        (told["name"], told["said"]) == ("numdeletedrows", "0")
+        and columns <= set(before.partition_by)
+        and any(commit.removes for commit in observation.commits)
+        and not any(commit.adds for commit in observation.commits)
+    )
 
 
 def compaction_without_nulls(observation: Observation, violation: Violation) -> bool:

@@ -1,22 +1,23 @@
-"""Answers that lack the rows of whole files, which a filter passes over by bounds that are wrong."""
+"""Wrong answers to filters by bounds of decimals that are wrong: files are passed over, or read as their bound."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 from conformance.findings.predictions.filters import parts_of
 from conformance.findings.predictions.tables import files_with_rows, projected, snapshot_of, wrong_reads
 from conformance.observations.observation import Observation
-from delta_models.expressions import And, Column, Compare, Expression, In, Literal, Or, evaluate
+from delta_models.expressions import And, Column, Compare, Expression, In, Literal, Or, columns_of, evaluate
 from delta_models.log.actions import Add, spelling
 from delta_models.requirements import Violation
 from delta_models.schema import DecimalType, Struct
-from delta_models.values import Row, bag
+from delta_models.values import Decimal, Row, bag
 
 MOST_FILES = 10  # that may be passed over: each of their sets is tried
+MOST_READ = 6  # that may be read in two or three ways: each choice is tried
 
 Bounds = Mapping[str, tuple[Fraction, Fraction]]
 
@@ -45,6 +46,60 @@ def files_skipped_by_decimal_bounds(observation: Observation, violation: Violati
                 if bag(*projected(read, snapshot.schema, rows_found)) == answered:
                     return True
     return False
+
+
+def decimals_read_as_the_bound(observation: Observation, violation: Violation) -> bool:
+    """A file whose bounds of a decimal are equal in the log is read as if it held the bound, or passed over."""
+    for read, look in wrong_reads(observation, violation):
+        snapshot = snapshot_of(observation, read)
+        if snapshot is None or look.answer is None or read.where is None:
+            continue
+        names = {column.path[0] for column in columns_of(read.where)}
+        certain: list[Row] = []
+        ways: list[
+            list[tuple[bool, list[Row]]]
+        ] = []  # of a file: as its bound or not, and the rows that are picked
+        for add, rows in files_with_rows(observation, snapshot):
+            picked = _picked(read.where, snapshot.schema, rows)
+            constants = _constants(add, rows, snapshot.schema, names)
+            if not constants:
+                certain += picked
+                continue
+            constant = [_with_constants(row, constants) for row in rows]
+            ways.append(
+                [(True, _picked(read.where, snapshot.schema, constant)), (False, picked), (False, [])]
+            )
+        answered = bag(look.answer.schema, look.answer.rows)
+        for choice in product(*ways[:MOST_READ]):
+            if any(as_bound for as_bound, _ in choice):
+                found = [*certain, *(row for _, rows in choice for row in rows)]
+                if bag(*projected(read, snapshot.schema, found)) == answered:
+                    return True
+    return False
+
+
+def _picked(where: Expression, schema: Struct, rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if evaluate(where, schema, row) is True]
+
+
+def _constants(add: Add, rows: Sequence[Row], schema: Struct, names: set[str]) -> Mapping[int, Decimal]:
+    """The columns of decimals that the bounds of a file make look constant, each with a bound that no row holds."""
+    constants: dict[int, Decimal] = {}
+    for name, (low, high) in _bounds(add, schema).items():
+        place, data_type = schema.index(name), schema[name].type
+        values = [row[place] for row in rows]
+        if low != high or name not in names or None in values or not isinstance(data_type, DecimalType):
+            continue
+        unscaled = low * 10**data_type.scale
+        if unscaled.denominator == 1:
+            bound = Decimal(int(unscaled), data_type.scale)
+            if any(value.at_scale(data_type.scale) != bound for value in values):
+                constants[place] = bound
+    return constants
+
+
+def _with_constants(row: Row, constants: Mapping[int, Decimal]) -> Row:
+    return tuple(constants.get(place, value) for place, value in enumerate(row))
 
 
 def _bounds(add: Add, schema: Struct) -> Bounds:

@@ -117,6 +117,7 @@ class ExampleTable:
         self._example = example
         self._born: dict[str, int] = {}
         self._last: Observation | None = None
+        self._differs = False
 
     def prepare(self, written: ExampleStep) -> None:
         """Do what the harness itself does before a step: it writes an orphan, a file that no commit names."""
@@ -132,10 +133,15 @@ class ExampleTable:
                 self._born.setdefault(add.path, self._last.step)
 
     def compare(self, written: ExampleStep) -> list[StepResult]:
-        """Compare the table with what is written down for the step that has just been executed."""
-        if not self.table_session.plays or self._last is None:
+        """Compare the table with what is written down for the step that has just been executed.
+
+        The first difference ends it: other files at one step are other files at the steps behind it, by the same cause.
+        """
+        if not self.table_session.plays or self._last is None or self._differs:
             return []
-        return [self._judge_as_written(self._last, self._differences(written))]
+        judged = self._judge_as_written(self._last, self._differences(written))
+        self._differs = bool(judged.violations)
+        return [judged]
 
     def compare_checkpoint(self) -> list[StepResult]:
         """Compare the checkpoint that the engine has made by itself with the state of its version."""

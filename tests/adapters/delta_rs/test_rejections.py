@@ -18,6 +18,11 @@ MESSAGES = (
         COMMIT + "Commit failed: a concurrent transaction deleted data this operation read.\nHelp: ...",
         "conflict.delete-read",
     ),
+    (  # of version 1.0
+        DeltaError,
+        'Invariant violations: ["Check or Invariant (c0 = 0) violated by value in row: [1]"]',
+        "constraint",
+    ),
     (CommitFailedError, COMMIT + "Metadata changed since last commit.", "conflict.metadata"),
     (
         CommitFailedError,

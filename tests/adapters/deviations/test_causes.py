@@ -55,6 +55,7 @@ def test_a_cause_is_read(tmp_path):
         ("issue =", 'versions = "1"\nissue =', "unknown key 'versions'"),
         ('trigger = "nan"', 'trigger = "nann"', "unknown trigger 'nann'; did you mean 'nan'?"),
         ('trigger = "nan"', "trigger = 3", "unknown trigger 3; there are: "),
+        ('trigger = "nan"', 'shown_in = "now"', "shown_in is 'now'; a version such as 1.5.0"),
         ('trigger = "nan"', 'unsteady = "yes"', "unsteady is 'yes'; true or false"),
         ('"stats.max-values"', '"stats.max-value"', "unknown requirement 'stats.max-value'; did you mean"),
         ('"stats.max-values"', '"max values"', "'max values' is no requirement"),
@@ -74,6 +75,14 @@ def test_a_malformed_cause_is_named_with_the_fault_and_what_was_meant(tmp_path, 
         load_causes(tmp_path, NAMES)
     assert "one.toml" in str(error.value)
     assert why in str(error.value)
+
+
+def test_a_cause_names_the_build_that_shows_it(tmp_path):
+    (cause,) = load_causes(write(tmp_path), NAMES)
+    assert cause.spec == "delta-rs"
+    write(tmp_path, CAUSE.replace('trigger = "nan"', 'shown_in = "1.5.0"'))
+    (cause,) = load_causes(tmp_path, NAMES)
+    assert cause.spec == "delta-rs@1.5.0"
 
 
 def test_a_cause_without_predictions_is_refused(tmp_path):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from delta_adapters.deviations import all_causes
-from tools.confirm_deviations import run_in_turn
+from tools.confirm_deviations import python_for, run_in_turn
 
 SCRIPTS = sorted((Path(__file__).parents[3] / "tools" / "deviations").glob("*.py"))
 ON_SPARK = [script for script in SCRIPTS if script.stem.startswith("delta_spark")]
@@ -41,8 +40,9 @@ def test_no_script_needs_the_harness():
     "script", [script for script in SCRIPTS if script not in ON_SPARK], ids=lambda script: script.stem
 )
 def test_a_script_shows_its_deviation(script: Path, tmp_path):
+    cause = next(cause for cause in all_causes() if cause.id.replace("-", "_") == script.stem)
     done = subprocess.run(
-        [sys.executable, "-P", str(script)],
+        [python_for(cause), "-P", str(script)],
         capture_output=True,
         text=True,
         check=False,

@@ -47,6 +47,7 @@ def run(
     *,
     blocked: tuple[str, ...] = BLOCKED,
     environment: Mapping[str, str] = MappingProxyType({}),
+    python: str = sys.executable,
 ) -> subprocess.CompletedProcess[str]:
     """Run a program in a process in which some modules can't be imported."""
     path = folder / "script.py"
@@ -58,7 +59,7 @@ def run(
         (nothing / name / "__init__.py").write_text(f"raise ModuleNotFoundError({message!r})")
     variables = {**os.environ, "PYTHONPATH": str(nothing), "TMPDIR": str(folder)} | dict(environment)
     return subprocess.run(
-        [sys.executable, str(path), *arguments], capture_output=True, text=True, check=False, env=variables, timeout=900
+        [python, str(path), *arguments], capture_output=True, text=True, check=False, env=variables, timeout=900
     )  # fmt: skip
 
 

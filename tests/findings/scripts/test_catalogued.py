@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from conformance.findings.candidates import needs_counterfactual
 from conformance.findings.scripts import scripts_for
 from conformance.histories import History
-from conformance.triage.counterfactuals import counterfactual_of, needs_counterfactual
+from conformance.triage.counterfactuals import counterfactual_of
 from delta_adapters.delta_spark import jars
 from delta_adapters.deviations import all_causes
+from delta_adapters.environments import ensure_environment
+from delta_adapters.registry import parse_engine
 from delta_adapters.spark.java import find_java
-from tests.findings.scripts.runs import endings, finding_of, script
+from tests.findings.scripts.runs import endings, finding_of, run, script
 
 CAUSES = {cause.id: cause for cause in all_causes()}
 ONE_ENGINE = {name: cause for name, cause in CAUSES.items() if set(cause.slots.values()) <= {cause.engine}}
@@ -21,6 +24,7 @@ ONE_ENGINE = {name: cause for name, cause in CAUSES.items() if set(cause.slots.v
 BESIDE_THE_REFERENCE = {name for name, cause in CAUSES.items() if "reference" in cause.slots.values()}
 # A stream has no words in scripts yet.
 NOT_SAID = BESIDE_THE_REFERENCE | {"delta-spark-stream-without-its-first-plan"}
+BY_HAND = {path.stem for path in (Path(__file__).parents[3] / "tools" / "deviations").glob("*.py")}
 SOME_OF_SPARK = (
     "delta-spark-binary-partition", "delta-spark-no-delete-beside-char", "delta-spark-create-or-replace-by-path",
     "delta-spark-cut-creation-blocks-the-next", "delta-spark-raw-characters-in-paths",
@@ -37,7 +41,7 @@ def of_delta_rs() -> dict[str, str]:
     return {
         name: script(finding_of(cause))
         for name, cause in ONE_ENGINE.items()
-        if cause.engine == "delta-rs" and not cause.unsteady
+        if cause.engine == "delta-rs" and not cause.unsteady and not cause.shown_in
     }
 
 
@@ -50,6 +54,29 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> tuple[Mapping[str, str], 
 def test_the_script_of_a_cause_of_delta_rs_ends_with_one(name, ended):
     codes, printed = ended
     assert codes[name] == "1", printed
+
+
+def of_older_versions() -> dict[str, str]:
+    """Scripts of causes that an older version shows."""
+    return {
+        name: script(finding_of(cause))
+        for name, cause in ONE_ENGINE.items()
+        if cause.shown_in and name.replace("-", "_") not in BY_HAND
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(of_older_versions()))
+def test_the_script_of_a_cause_that_is_mended_ends_with_one_in_the_version_that_shows_it(name, tmp_path):
+    python = ensure_environment(parse_engine(CAUSES[name].spec))
+    done = run(of_older_versions()[name], tmp_path, python=str(python))
+    assert done.returncode == 1, done.stdout + done.stderr
+
+
+def test_the_script_of_a_cause_that_is_mended_ends_with_zero_in_the_installed_version(tmp_path):
+    texts = of_older_versions()
+    codes, printed = endings(texts, tmp_path)
+    assert codes == dict.fromkeys(texts, "0"), printed
 
 
 def twins() -> dict[str, str]:

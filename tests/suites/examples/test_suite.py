@@ -62,6 +62,15 @@ def test_live_files_of_other_steps_are_reported(tmp_path):
     assert any("written down are 1 of step 0" in difference for difference in problems)
 
 
+def test_what_follows_from_a_difference_is_not_reported_again(tmp_path):
+    example = EXAMPLES["some-table"]()
+    many = [step for step in example.steps if step.live]
+    steps = [replace(step, live=(Live(0, files=7),)) if step.live else step for step in example.steps]
+    problems = differences(replace(example, steps=tuple(steps)), Reference(), tmp_path)
+    assert len(many) > 1
+    assert len(problems) == 1
+
+
 def test_a_checkpoint_elsewhere_than_written_down_is_reported(tmp_path):
     example = EXAMPLES["many-writes-and-a-checkpoint"]()
     wrong_example = replace(example, checkpoints={"reference": 7})

@@ -1,0 +1,156 @@
+"""Wrong merges of an older deltalake: files that it adds anew and does not remove, and rows that match several times.
+
+It looks for the files that it has to remove by their paths, escaped once, in a list where they are escaped twice. So it
+does not find those whose path has an escaped character.
+
+It has no check for several source rows that match one row of the table: each such pair is a row of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+from conformance.findings.predictions.tables import (
+    files_with_rows,
+    is_unchanged,
+    result_on,
+    rows_after,
+    rows_before,
+)
+from conformance.observations.observation import Observation
+from delta_models.log.actions import Add
+from delta_models.operations import Merge, MergeClause
+from delta_models.outcomes import Committed, NoChange
+from delta_models.requirements import Violation
+from delta_models.values import Row, Rows, bag
+
+MOST_FILES = 10  # that may have stayed: each of their sets is tried
+
+File = tuple[Add, tuple[Row, ...]]
+
+
+def merged_files_stay(observation: Observation, _: Violation) -> bool:
+    """The table is right but for the rows of files with escaped paths, which the merge should have removed."""
+    before, after, found = observation.before, observation.after, rows_after(observation)
+    if not isinstance(observation.operation, Merge) or before is None or after is None or found is None:
+        return False
+    schema = observation.model.schema
+    if schema.names != found.schema.names:
+        return False
+    right, there = bag(schema, observation.model.rows), bag(schema, found.rows)
+    if there == right:
+        return False
+    return any(there == right + bag(schema, rows) for rows in _sets_of(_stayed(observation)))
+
+
+def merge_finds_no_file_to_remove(observation: Observation, _: Violation) -> bool:
+    """A merge that only deletes did nothing, since each file with a row that goes has an escaped path."""
+    before, operation = observation.before, observation.operation
+    if not isinstance(operation, Merge) or before is None or not is_unchanged(observation):
+        return False
+    if not isinstance(observation.outcome, NoChange):
+        return False
+    right = bag(before.schema, observation.expectation.ordinary.table.rows)
+    files = files_with_rows(observation, before)
+    rest = [row for file in files if file not in _escaped(files) for row in file[1]]
+    held = bag(before.schema, [row for _, rows in files for row in rows])
+    plain = bag(before.schema, rest)
+    return right <= held and plain <= right and right != held
+
+
+def each_match_by_itself(observation: Observation, _: Violation) -> bool:
+    """Of each row that several source rows match, the merge made a row for each match, by the clause that fits it.
+
+    Files with escaped paths may have stayed as well.
+    """
+    operation, before, found = observation.operation, observation.before, rows_after(observation)
+    rows = rows_before(observation)
+    if not isinstance(operation, Merge) or before is None or found is None or rows is None:
+        return False
+    if not isinstance(observation.outcome, Committed) or before.schema.names != found.schema.names:
+        return False
+    matches = _matches(observation, operation, rows)
+    if not any(len(numbers) > 1 for numbers in matches):
+        return False
+    made: list[Row] = []
+    for target, numbers in zip(rows, matches, strict=True):
+        for some in [[number] for number in numbers] or [[]]:
+            result = result_on(observation, [target], _with_sources(operation, some))
+            if result is None:
+                return False
+            made += result.rows
+    matched = {number for numbers in matches for number in numbers}
+    rest = [number for number in range(len(operation.source.rows)) if number not in matched]
+    inserted = result_on(observation, [], _with_sources(operation, rest))
+    if inserted is None:
+        return False
+    right, there = bag(before.schema, [*made, *inserted.rows]), bag(found.schema, found.rows)
+    return there == right or any(
+        there == right + bag(before.schema, rows) for rows in _sets_of(_stayed(observation))
+    )
+
+
+def each_match_counted(observation: Observation, violation: Violation) -> bool:
+    """The metric of deleted rows counts a row as often as source rows delete it."""
+    operation, rows = observation.operation, rows_before(observation)
+    if not isinstance(operation, Merge) or rows is None:
+        return False
+    deleted = 0
+    for target, numbers in zip(rows, _matches(observation, operation, rows), strict=True):
+        for some in [[number] for number in numbers] or [[]]:
+            result = result_on(observation, [target], _with_sources(operation, some))
+            if result is None:
+                return False
+            deleted += not result.rows
+    return violation.detail.startswith(f"numtargetrowsdeleted is said to be {deleted}, ")
+
+
+def _matches(observation: Observation, operation: Merge, rows: Sequence[Row]) -> list[list[int]]:
+    """For each row of the table, the numbers of the source rows that match it."""
+    return [
+        [
+            number
+            for number, row in enumerate(operation.source.rows)
+            if _match(observation, operation, row, target)
+        ]
+        for target in rows
+    ]
+
+
+def _with_sources(operation: Merge, numbers: Sequence[int]) -> Merge:
+    """The merge with some of its source rows."""
+    rows = tuple(operation.source.rows[number] for number in numbers)
+    return replace(operation, source=Rows(operation.source.schema, rows))
+
+
+def _match(observation: Observation, operation: Merge, source: Row, target: Row) -> bool:
+    """Whether a source row matches a row of the table: a merge that deletes what matches would delete it."""
+    probe = replace(
+        operation,
+        source=Rows(operation.source.schema, (source,)),
+        clauses=(MergeClause("matched", "delete"),),
+        schema_evolution=False,
+    )
+    result = result_on(observation, [target], probe)
+    return result is not None and not result.rows
+
+
+def _stayed(observation: Observation) -> list[tuple[Row, ...]]:
+    """The rows of each file with an escaped path that was live before and is live still."""
+    before, after = observation.before, observation.after
+    if before is None or after is None:
+        return []
+    return [rows for add, rows in _escaped(files_with_rows(observation, after)) if add.key in before.live]
+
+
+def _escaped(files: Sequence[File]) -> list[File]:
+    """The files whose paths have an escaped character."""
+    return [(add, rows) for add, rows in files if "%" in add.path]
+
+
+def _sets_of(stayed: Sequence[Sequence[Row]]) -> Iterator[list[Row]]:
+    for count in range(1, len(stayed[:MOST_FILES]) + 1):
+        for some in combinations(stayed[:MOST_FILES], count):
+            yield [row for rows in some for row in rows]

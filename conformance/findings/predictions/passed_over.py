@@ -1,0 +1,132 @@
+"""Files that an older deltalake passes over, where it needs no column of the data files but those of the partitions.
+
+Such a scan splits its files into groups, one for each core, and reads one group: of n files and k groups n // k, at
+least one. That is a read of partition columns, and the search of an UPDATE or a DELETE by partition columns for its
+files.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+from conformance.findings.predictions.tables import (
+    files_with_rows,
+    projected,
+    result_on,
+    rows_after,
+    snapshot_of,
+    wrong_reads,
+)
+from conformance.observations.observation import Observation
+from delta_models.expressions import Expression, columns_of, evaluate
+from delta_models.log import Snapshot
+from delta_models.log.actions import Add
+from delta_models.operations import Delete, Update
+from delta_models.outcomes import Committed
+from delta_models.requirements import Violation
+from delta_models.values import Key, Row, bag
+
+MOST_GROUPS = 64  # cores
+
+File = tuple[Add, tuple[Row, ...]]
+
+
+def one_group_of_files_read(observation: Observation, violation: Violation) -> bool:
+    """A read of partition columns, filtered by these at most, answers the rows of as many files as a group has."""
+    for read, look in wrong_reads(observation, violation):
+        snapshot = snapshot_of(observation, read)
+        if snapshot is None or look.answer is None or read.columns is None:
+            continue
+        if not set(read.columns) <= set(snapshot.partition_by) or not _by_partitions(snapshot, read.where):
+            continue
+        files = _picked(files_with_rows(observation, snapshot), snapshot, read.where)
+        answered = bag(look.answer.schema, look.answer.rows)
+        held = [bag(*projected(read, snapshot.schema, rows)) for _, rows in files]
+        if len(files) > 1 and _numbers_of_files(held, answered) & _sizes(len(files)):
+            return True
+    return False
+
+
+def one_group_of_files_written(observation: Observation, _: Violation) -> bool:
+    """A write by partition columns, or of all rows, changed as many files as a group has, and no other."""
+    operation, before, found = observation.operation, observation.before, rows_after(observation)
+    if not isinstance(operation, Update | Delete) or before is None or found is None:
+        return False
+    files = files_with_rows(observation, before)
+    if not isinstance(observation.outcome, Committed) or not _is_one_group(observation, operation, files):
+        return False
+    removed = _removed(observation)
+    updated = [row for add, rows in files if add.key in removed for row in rows]
+    left = [row for add, rows in files if add.key not in removed for row in rows]
+    right = result_on(observation, updated, operation)
+    return right is not None and bag(found.schema, found.rows) == bag(right.schema, right.rows) + bag(
+        before.schema, left
+    )
+
+
+def one_group_of_files_counted(observation: Observation, violation: Violation) -> bool:
+    """The metric of updated rows is that of the files of one group."""
+    operation, before = observation.operation, observation.before
+    if not isinstance(operation, Update) or before is None:
+        return False
+    files = files_with_rows(observation, before)
+    if not _is_one_group(observation, operation, files):
+        return False
+    removed = _removed(observation)
+    counted = sum(len(rows) for add, rows in _picked(files, before, operation.where) if add.key in removed)
+    return violation.detail.startswith(f"numupdatedrows is said to be {counted}, ")
+
+
+def _is_one_group(observation: Observation, operation: Update | Delete, files: Sequence[File]) -> bool:
+    """Whether a write by partition columns removed as many of the files with its rows as a group has."""
+    before = observation.before
+    if before is None or not _by_partitions(before, operation.where):
+        return False
+    removed = _removed(observation)
+    picked = _picked(files, before, operation.where)
+    found = [add for add, _ in picked if add.key in removed]
+    return len(picked) > 1 and len(found) == len(removed) and len(found) in _sizes(len(picked))
+
+
+def _sizes(files: int) -> set[int]:
+    """How many files a group may have."""
+    return {max(1, files // groups) for groups in range(2, MOST_GROUPS + 1)}
+
+
+def _numbers_of_files(held: Iterable[Counter[Key]], answered: Counter[Key]) -> set[int]:
+    """How many files it may be whose rows give an answer together; each file has rows of one kind only."""
+    sizes: defaultdict[Key, list[int]] = defaultdict(list)
+    for rows in held:
+        if len(rows) != 1:
+            return set()
+        ((key, count),) = rows.items()
+        sizes[key].append(count)
+    if not set(answered) <= set(sizes):
+        return set()
+    numbers = {0}
+    for key, counts in sizes.items():
+        reached = {(0, 0)}  # files, and their rows
+        for count in counts:
+            reached |= {(files + 1, rows + count) for files, rows in reached}
+        fitting = {files for files, rows in reached if rows == answered[key]}
+        numbers = {one + other for one in numbers for other in fitting}
+    return numbers
+
+
+def _removed(observation: Observation) -> set[object]:
+    return {remove.key for commit in observation.commits for remove in commit.removes}
+
+
+def _by_partitions(snapshot: Snapshot, where: Expression | None) -> bool:
+    """Whether a predicate looks at partition columns alone."""
+    return where is None or {column.path[0] for column in columns_of(where)} <= set(snapshot.partition_by)
+
+
+def _picked(files: Iterable[File], snapshot: Snapshot, where: Expression | None) -> list[File]:
+    """The files with rows that a predicate picks, with these rows."""
+    picked = [
+        (add, tuple(row for row in rows if where is None or evaluate(where, snapshot.schema, row) is True))
+        for add, rows in files
+    ]
+    return [(add, rows) for add, rows in picked if rows]
