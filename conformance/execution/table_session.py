@@ -113,6 +113,7 @@ class TableSession:
         self.tag = tag
         self.left: str | None = None
         self.not_asked: str | None = None
+        self._ended_by: str | None = None  # the violation that ended the history, if a writer's did
         self.unpromised = frozenset(unpromised)
         sparing = any(engine_session.runs_on_jvm for engine_session in engine_sessions)
         self.read_schedule = ReadSchedule(seed, sparing=sparing) if extra_reads and reads else None
@@ -145,6 +146,23 @@ class TableSession:
         """Execute a step at this table alone."""
         results: list[StepResult] = []
         execute_step([self], step, lambda _, step_results: results.extend(step_results))
+        return results
+
+    def read_after_violation(self, step: Step) -> list[StepResult]:
+        """Execute a read at this table, where a violation by a writer has ended the history.
+
+        The reads that a run adds to a step are made whatever its operation violated. So are those that have become
+        steps of their own.
+        """
+        ended, seated = self.left, [(session, session.left) for session in self.engine_sessions]
+        if self._ended_by is None:
+            return []
+        self.left = None
+        for engine_session, reason in seated:
+            if reason == self._ended_by:
+                engine_session.rejoin()
+        results = self.execute(step)
+        self.stop(ended or self._ended_by)
         return results
 
     def submit(self, step: Step) -> PendingStep:
@@ -345,6 +363,7 @@ class TableSession:
             reason = f"violated {violated[0]}"
             engine_session.leave(reason)
             if observation.wrote and any(BY_ID[requirement].role == "writer" for requirement in violated):
+                self._ended_by = reason if self.left is None else self._ended_by
                 self.stop(self.left or f"{engine_session.engine} {reason}")
         new = self._violations.select_new(engine_session.engine, step_result.violations)
         return replace(step_result, violations=new)

@@ -30,7 +30,7 @@ from conformance.suites.races.session import RaceTableSession
 from conformance.triage.hosts import CannotRun, Hosts, OwnHosts, WorkerHosts
 from delta_adapters.engine_id import EngineId
 from delta_adapters.registry import EngineSpec
-from delta_models.operations import Interleave
+from delta_models.operations import Interleave, Read
 from delta_models.requirements import Violation
 
 SHARED, CRASHES, RACES = "shared", "crashes", "races"
@@ -195,9 +195,14 @@ class Replayer:
             self._count_dead_starts(table_session, results)
             for step in history.steps:
                 late = deadline is not None and time.monotonic() >= deadline
-                if late or not table_session.plays or _reached(results, until):
+                if late or _reached(results, until):
                     break
-                results += table_session.execute(step)
+                if table_session.plays:
+                    results += table_session.execute(step)
+                elif history.explicit_reads and isinstance(step.operation, Read):
+                    results += table_session.read_after_violation(step)
+                else:
+                    break
                 played += 1
         except CannotRun:
             raise

@@ -14,10 +14,11 @@ from conformance.triage.replayer import Replayer, Setup
 from delta_adapters.reference import Reference
 from delta_adapters.registry import parse_engine
 from delta_models.expressions import Column, Compare, Literal
-from delta_models.operations import Append, Create, Delete, Reopen
+from delta_models.operations import Append, Create, Delete, Read, Reopen
 from delta_models.schema import LONG, struct
 from delta_models.values import Rows
 from tests.command_runs import engine
+from tests.mutants.contents import DropsARow
 from tests.mutants.reads import StaleReads
 from tests.triage.in_process import NAME, find, history_of, replayer_of
 
@@ -64,6 +65,22 @@ def test_the_extra_reads_of_a_run_are_made_again_unless_the_history_says_that_it
     assert History.from_json(explicit.to_json()).explicit_reads
     assert reads_of(history) > reads_of(explicit) == reads_of(history, extra_reads=False)
     assert reads_of(explicit, extra_reads=True) == reads_of(history)
+
+
+def test_a_read_that_is_a_step_is_made_after_the_write_that_ended_the_history_and_no_write_after_it():
+    filtered = Read(where=Compare("<", Column(("id",)), Literal(LONG, 2)))
+    steps = (Create(SCHEMA), Append(ROWS), filtered, Append(ROWS), filtered)
+    explicit = History.from_json({**history_of(*steps).to_json(), "explicit_reads": True})
+    for history, played in ((explicit, [2]), (history_of(*steps), [])):
+        with replayer_of(DropsARow) as replayer:
+            playthrough = replayer.play(history, Setup("lockstep", (NAME,)))
+        found = {
+            violation.requirement: result.observation.step
+            for result, violation in playthrough.violations("reference")
+        }
+        assert found["contents.append"] == 1
+        later = [result.observation.step for result in playthrough.results if result.observation.step > 1]
+        assert later == played, "the history ended with the append; reads that are steps belong to it"
 
 
 def test_an_engine_of_no_name_cannot_run():
