@@ -335,9 +335,9 @@ def main(result: str, *names: str) -> None:
             mutant = load(SEMANTIC / f"{name}.toml")
             outcomes[name] = [outcome_of(spark, name, None), outcome_of(spark, name, mutant)]
             print(name, *outcomes[name], sep="\n    ", flush=True)
+            Path(result).write_text(json.dumps(outcomes))
     finally:
         spark.stop()
-    Path(result).write_text(json.dumps(outcomes))
 
 
 if __name__ == "__main__":
