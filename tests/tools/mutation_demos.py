@@ -78,7 +78,9 @@ class Stage:
         return self.table.alias("t").merge(source.alias("s"), "t.id = s.id")
 
     @contextmanager
-    def just_before_the_next_commit(self, others: Callable[[], object], method: str = "put_if_absent") -> Iterator[None]:
+    def just_before_the_next_commit(
+        self, others: Callable[[], object], method: str = "put_if_absent"
+    ) -> Iterator[None]:
         """Let other writers commit after the next change of the table has read, and before it commits."""
         store = self.engine.store.LocalStore
         plain = getattr(store, method)
@@ -334,7 +336,6 @@ def main(result: str, *names: str) -> None:
         for name in names or DEMONSTRATIONS:
             mutant = load(SEMANTIC / f"{name}.toml")
             outcomes[name] = [outcome_of(spark, name, None), outcome_of(spark, name, mutant)]
-            print(name, *outcomes[name], sep="\n    ", flush=True)
             Path(result).write_text(json.dumps(outcomes))
     finally:
         spark.stop()
