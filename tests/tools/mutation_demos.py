@@ -83,18 +83,18 @@ class Stage:
     ) -> Iterator[None]:
         """Let other writers commit after the next change of the table has read, and before it commits."""
         store = self.engine.store.LocalStore
-        plain = getattr(store, method)
+        plain = vars(store)[method]
 
         def later(*arguments: Any) -> Any:
             setattr(store, method, plain)
             others()
-            return plain(*arguments)
+            return getattr(store, method)(*arguments)
 
-        setattr(store, method, later if method != "_stage" else staticmethod(later))
+        setattr(store, method, staticmethod(later) if isinstance(plain, staticmethod) else later)
         try:
             yield
         finally:
-            setattr(store, method, plain if method != "_stage" else staticmethod(plain))
+            setattr(store, method, plain)
 
     def attempt(self, action: Callable[[], object]) -> str:
         try:
