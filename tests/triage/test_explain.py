@@ -171,7 +171,7 @@ def test_a_cause_whose_history_needs_another_engine_is_asked_last(replayer: Repl
             return True
 
     finding = finding_of(replayer, "checksum.each-commit", *rows((1, 1.0)))
-    dear, cheap = cause("delta-rs-stats-of-removes"), cause("delta-rs-stats-of-own-removes")
+    dear, cheap = cause("delta-rs-stats-of-removes"), cause("delta-rs-no-checksums")
     asked = Asked()
     assert explain(finding, [dear, cheap], replayer, asked).cause == cheap.id
     assert asked.names == [cheap.id]
