@@ -41,7 +41,6 @@ from delta_models.values import Rows
 from tests.damaged_logs.damages import DAMAGES
 from tests.findings.samples import finding, history
 from tests.findings.scripts.runs import endings, script
-from tests.findings.scripts.test_catalogued import spark_variables
 from tests.models.log import honest, test_validity
 from tests.models.log.conftest import LogTable
 from tests.mutants import stories
@@ -217,17 +216,8 @@ STEPS = (
 )
 
 
-def codes_of(engine: str, folder: Path, environment: dict[str, str]) -> tuple[dict[str, str], str]:
-    texts = {rule: script(finding(rule, engine=engine, history=history(*STEPS))) for rule in RULES}
-    return endings(texts, folder, environment)
-
-
 def test_what_deltalake_writes_breaks_none_of_these_rules(tmp_path):
-    codes, printed = codes_of("delta-rs@1.6.6", tmp_path, {})
-    assert codes == {rule: "2" if rule in NARROWER else "0" for rule in RULES}, printed
-
-
-@pytest.mark.slow
-def test_what_delta_spark_writes_breaks_none_of_these_rules(tmp_path):
-    codes, printed = codes_of("delta-spark@4.4.0", tmp_path, spark_variables(tmp_path))
+    steps = history(*STEPS)
+    texts = {rule: script(finding(rule, engine="delta-rs@1.6.6", history=steps)) for rule in RULES}
+    codes, printed = endings(texts, tmp_path)
     assert codes == {rule: "2" if rule in NARROWER else "0" for rule in RULES}, printed
