@@ -90,7 +90,8 @@ class Chunk:
 
     `heavy` lists the histories, counted from 0, in which engines on a JVM take part. `table` names the table profile
     that the histories are drawn for; if it is empty, the run's profile decides. For a kept history it names the suite
-    that the history comes from.
+    that the history comes from. `given` are histories that the planner has written out, in place of drawn ones.
+    `engines` names those that take part, as the command line does; if it is empty, all do.
     """
 
     suite: str
@@ -101,6 +102,8 @@ class Chunk:
     steps: int = STEPS
     heavy: tuple[int, ...] = ()
     table: str = ""
+    given: tuple[History, ...] = ()
+    engines: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -122,9 +125,12 @@ class Chunk:
         return {
             "suite": self.suite, "profile": self.profile, "number": self.number, "seed": self.seed,
             "histories": self.histories, "steps": self.steps, "heavy": list(self.heavy), "table": self.table,
+            "given": [history.to_json() for history in self.given], "engines": list(self.engines),
         }  # fmt: skip
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> Chunk:
         """Read a chunk from its JSON form."""
-        return cls(**{**form, "heavy": tuple(form["heavy"])})
+        given = tuple(map(History.from_json, form.get("given", ())))
+        engines = tuple(form.get("engines", ()))
+        return cls(**{**form, "heavy": tuple(form["heavy"]), "given": given, "engines": engines})

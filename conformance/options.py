@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-PROFILES = ("dev", "ci", "nightly")
+PROFILES = ("dev", "ci", "gate", "nightly")
 SUITES = ("lockstep", "shared", "crashes", "races", "examples")
 STORAGES = ("local",)
 
@@ -18,6 +18,7 @@ class RunOptions:
     without `suites` all that the profile plans, without `tables` all kinds of histories. `examples` replaces the plan's
     histories in each suite, and `steps` its steps in each history. `known` are the fingerprints of the baseline.
     `deviations` is a folder with causes of the user's own. The run ends after `max_findings` new findings.
+    `parts` are those of a covering profile to play; without them all are played.
     The histories that the folder `regressions` keeps are played first.
     """
 
@@ -37,3 +38,4 @@ class RunOptions:
     max_findings: int | None = None
     command: tuple[str, ...] = ()
     regressions: Path | None = None
+    parts: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 from conformance.cli.errors import unknown
+from conformance.options import PROFILES
 
 _DURATION = re.compile(r"(?:(?P<h>\d+(?:\.\d+)?)h)?(?:(?P<m>\d+(?:\.\d+)?)m)?(?:(?P<s>\d+(?:\.\d+)?)s?)?")
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
@@ -38,6 +39,12 @@ def seed(text: str) -> int:
         message = f"{text!r} is no whole number"
         raise argparse.ArgumentTypeError(message)
     return int(text)
+
+
+def profile_and_part(text: str) -> tuple[str, str]:
+    """The name of a profile, and that of a part of it from `gate:core`; an empty one without."""
+    name, _, part = text.partition(":")
+    return one_of("profile", PROFILES)(name), part
 
 
 def one_of(kind: str, known: tuple[str, ...]) -> Callable[[str], str]:

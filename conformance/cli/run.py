@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.cli.argument_types import duration, one_of, positive, seed
+from conformance.cli.argument_types import duration, one_of, positive, profile_and_part, seed
 from conformance.cli.errors import UsageError
 from conformance.cli.output_format import FORMATS, listen
 from conformance.cli.signals import stoppable, undisturbed
 from conformance.events.types import HarnessFault, Interrupted
-from conformance.options import PROFILES, STORAGES, SUITES, RunOptions
+from conformance.options import STORAGES, SUITES, RunOptions
 from conformance.reporting import summary_json
 from conformance.reporting.atomic_write import CannotWrite
 from conformance.reporting.run_folder import new_run_folder
@@ -42,8 +42,11 @@ What is tested:
                             the run is inconclusive
   --suite NAME              lockstep, shared, crashes, races or examples; again for more.
                             Default: all of the profile
-  --profile NAME            dev, ci or nightly: how much, and the core by which the exit is
-                            judged. Default: ci
+  --profile NAME[:PART]     dev, ci, gate or nightly: how much, and the core by which the exit
+                            is judged. gate is for the CI of an engine: what it claims, in
+                            pairs. Default: ci
+  --part NAME               a part of the profile gate: core, sql, features, crashes, races or
+                            shared; again for more. Default: all
   --table NAME              one kind of the profile's histories alone, whole on every engine: a
                             table profile (vectors, evolving), a group of committed stories
                             (again, streams), or plain; again for more; a wrong name lists all.
@@ -77,7 +80,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `run`."""
     parser.add_argument("--engine", action="append", default=[], dest="engines")
     parser.add_argument("--suite", action="append", default=[], dest="suites", type=one_of("suite", SUITES))
-    parser.add_argument("--profile", default="ci", type=one_of("profile", PROFILES))
+    parser.add_argument("--profile", default=("ci", ""), type=profile_and_part)
+    parser.add_argument("--part", action="append", default=[], dest="parts")
     parser.add_argument("--table", action="append", default=[], dest="tables")
     parser.add_argument("--storage", default="local", type=one_of("storage", STORAGES))
     parser.add_argument("--regressions", type=Path)
@@ -133,13 +137,15 @@ def options_and_plan(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
         engines = tuple(dict.fromkeys(str(parse_engine(engine)) for engine in arguments.engines))
     except UnknownEngine as error:
         raise UsageError(str(error), "See: conformance engines") from error
+    profile, part = arguments.profile
     options = RunOptions(
         folder=arguments.out,
         engines=engines,
         suites=tuple(dict.fromkeys(arguments.suites)),
         tables=tuple(dict.fromkeys(arguments.tables)),
-        profile=arguments.profile,
-        seed=seed_of_run(arguments.profile, arguments.seed),
+        profile=profile,
+        parts=tuple(dict.fromkeys((*filter(None, [part]), *arguments.parts))),
+        seed=seed_of_run(profile, arguments.seed),
         budget=arguments.budget,
         examples=arguments.examples,
         steps=arguments.steps,

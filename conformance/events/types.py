@@ -64,6 +64,22 @@ class RunStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class CellsPlanned:
+    """What a part of a covering profile brings together for one engine: `covered` of the `wanted` cells.
+
+    `missing` are cells that the plan does not reach, in words; a run that has one is inconclusive. `excused` cells are
+    left out of `wanted`, each reason with its number.
+    """
+
+    part: str
+    engine: str
+    covered: int
+    wanted: int
+    missing: tuple[str, ...] = ()
+    excused: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class EngineReady:
     """An engine runs and passed its smoke test; `seconds` is what its start took.
 
@@ -381,7 +397,7 @@ class RunEnded:
 
 
 Event = (
-    RunStarted | EngineReady | EngineUnavailable | DeclaredClaim
+    RunStarted | CellsPlanned | EngineReady | EngineUnavailable | DeclaredClaim
     | ChunkStarted | ChunkEnded | Progress | HistoryEnded | Evidence | RaceOutcome | FaultOutcome
     | FindingFound | FindingTriaged | Triaging | EngineLost | HarnessFault | Note | BudgetSpent | Interrupted | RunEnded
 )  # fmt: skip

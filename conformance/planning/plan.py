@@ -14,12 +14,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from conformance.events.types import EvidenceThreshold, PlannedSuite
+from conformance.events.types import CellsPlanned, EvidenceThreshold, PlannedSuite
 from conformance.histories import HISTORIES, REGRESSIONS, Chunk
 from conformance.options import RunOptions
 from conformance.planning.asked_engines import with_asked_engines
 from conformance.planning.claims import PlannedEngine, planned_engines
+from conformance.planning.gate import plan_parts
 from conformance.planning.kept import kept_chunks, kept_histories
+from conformance.planning.parts import Part
 from conformance.planning.profile import PlanError, Profile, SuitePlan, load_profile
 from conformance.planning.seeds import chunk_seed
 from conformance.planning.top_up import ReservedChunk, TopUp
@@ -35,7 +37,8 @@ class Plan:
     """The chunks of a run in the order in which workers get them, and the core that decides the verdict.
 
     `reserve` are further chunks. They are played only if evidence for the core is missing at the end of the others.
-    `kept` are the histories of the folder `regressions`, which come first, each in a chunk of its own.
+    `cells` say what a covering profile brings
+    together. `kept` are the histories of the folder `regressions`, which come first, each in a chunk of its own.
     """
 
     profile: Profile
@@ -45,6 +48,7 @@ class Plan:
     core: tuple[EvidenceThreshold, ...]
     reserve: tuple[ReservedChunk, ...] = ()
     kept: tuple[KeptHistory, ...] = ()
+    cells: tuple[CellsPlanned, ...] = ()
 
     @property
     def steps(self) -> int:
@@ -76,8 +80,14 @@ def _planned(suite: str, chunks: Sequence[Chunk], *, light: bool, heavy: bool) -
 
 
 def engine_specs(options: RunOptions) -> list[EngineSpec]:
-    """The engines of a run: those of its options, or the default ones. Raises UnknownEngine."""
-    return [parse_engine(engine) for engine in options.engines or default_engines()]
+    """The engines of a run: those of its options, or the default ones, and the partners of shared tables.
+
+    Raises UnknownEngine, and PlanError for an unknown profile or part.
+    """
+    profile = load_profile(options.profile)
+    partners = {part.partner for part in selected_parts(profile, options) if part.partner}
+    named = [*(options.engines or default_engines()), *sorted(partners)]
+    return [parse_engine(engine) for engine in dict.fromkeys(named)]
 
 
 def default_engines() -> tuple[str, ...]:
@@ -99,21 +109,60 @@ def plan_run(options: RunOptions) -> Plan:
     """Plan a run by its options, kept histories first. Raises PlanError and UnknownEngine."""
     kept = kept_histories(options.regressions)
     specs = engine_specs(options)
-    plan = make_plan(
-        load_profile(options.profile),
-        options.seed,
-        engines=tuple(dict.fromkeys(spec.name for spec in specs)),
-        claims=tuple(planned_engines(specs)),
-        suites=options.suites,
-        tables=options.tables,
-        examples=options.examples,
-        steps=options.steps,
+    profile = load_profile(options.profile)
+    plan = (
+        _covering_plan(profile, options, specs)
+        if profile.parts
+        else make_plan(
+            profile,
+            options.seed,
+            engines=tuple(dict.fromkeys(spec.name for spec in specs)),
+            claims=tuple(planned_engines(specs)),
+            suites=options.suites,
+            tables=options.tables,
+            examples=options.examples,
+            steps=options.steps,
+        )
     )
-    plan = replace(plan, chunks=with_asked_engines(plan.chunks, specs if options.engines else ()))
+    if not profile.parts:
+        plan = replace(plan, chunks=with_asked_engines(plan.chunks, specs if options.engines else ()))
     if not kept:
         return plan
     chunks = tuple(kept_chunks(kept, plan.profile.name, len(specs)))
     return replace(plan, suites=(REGRESSIONS, *plan.suites), chunks=(*chunks, *plan.chunks), kept=kept)
+
+
+def _covering_plan(profile: Profile, options: RunOptions, specs: Sequence[EngineSpec]) -> Plan:
+    """Plan the parts of a covering profile for each engine. Raises PlanError."""
+    replaced = {"--suite": options.suites, "--table": options.tables, "--examples": options.examples}
+    if given := [name for name, value in (replaced | {"--steps": options.steps}).items() if value]:
+        message = (
+            f"{', '.join(given)}: the histories of profile {profile.name} are written out; --part plays some"
+        )
+        raise PlanError(message)
+    parts = selected_parts(profile, options)
+    partners = {part.partner for part in parts if part.partner}
+    claims = tuple(planned_engines(specs))
+    asked = [engine for engine in claims if engine.key not in partners or engine.key in options.engines]
+    others = tuple(planned_engines(map(parse_engine, sorted(partners))))
+    covering = plan_parts(profile.name, parts, options.seed, asked, others)
+    suites = tuple(dict.fromkeys(part.suite for part in parts))
+    chunks = tuple(interleave(covering.chunks))
+    return Plan(profile, options.seed, suites, chunks, covering.core, cells=covering.cells)
+
+
+def selected_parts(profile: Profile, options: RunOptions) -> tuple[Part, ...]:
+    """The parts of a covering profile that a run plays. Raises PlanError for an unknown one."""
+    if options.parts and not profile.parts:
+        message = f"profile {profile.name} has no parts; --part goes with a covering profile such as gate"
+        raise PlanError(message)
+    known = {part.name: part for part in profile.parts}
+    if unknown := [name for name in options.parts if name not in known]:
+        message = (
+            f"no part {', '.join(map(repr, unknown))} in profile {profile.name}; it has {', '.join(known)}"
+        )
+        raise PlanError(message)
+    return tuple(known[name] for name in options.parts or known)
 
 
 def make_plan(

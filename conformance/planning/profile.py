@@ -15,6 +15,7 @@ from typing import Any
 
 from conformance.events.types import EvidenceThreshold
 from conformance.histories import HISTORIES, STEPS
+from conformance.planning.parts import BadPart, Part, parse_parts
 
 SHRINKING = 60.0
 
@@ -56,7 +57,8 @@ class Profile:
     """How much of each suite a run plays, and the core that it is judged by.
 
     `seed` is that of runs that are given none; without it each run draws a seed of its own. `shrinking` is the time in
-    seconds that a run without a budget has for making its findings small.
+    seconds that a run without a budget has for making its findings small. A covering profile has `parts` in place of
+    suites: their histories are written out for each engine by what it claims.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Profile:
     budget: float | None = None
     seed: int | None = None
     shrinking: float = SHRINKING
+    parts: tuple[Part, ...] = ()
 
     def suite(self, name: str) -> SuitePlan | None:
         """The plan of one suite; None if the profile has no such suite."""
@@ -90,14 +93,18 @@ def load_profile(name: str) -> Profile:
 
 def parse_profile(name: str, form: Mapping[str, Any]) -> Profile:
     """Read a profile from its TOML. Raises PlanError for an unknown key, since a typo would silently test less."""
-    unknown = set(form) - {"suites", "core", "budget", "seed", "shrinking"}
+    unknown = set(form) - {"suites", "core", "budget", "seed", "shrinking", "parts"}
     if unknown:
         message = f"profile {name}: unknown {', '.join(sorted(unknown))}"
         raise PlanError(message)
     try:
-        suites = tuple(_suite(suite, parts) for suite, parts in form["suites"].items())
+        parts = parse_parts(form.get("parts", {}))
+        suites = tuple(
+            _suite(suite, counts)
+            for suite, counts in (form.get("suites", {}) if parts else form["suites"]).items()
+        )
         core = tuple(threshold for group in form.get("core", ()) for threshold in _thresholds(group))
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, BadPart) as error:
         message = f"profile {name}: {error}"
         raise PlanError(message) from error
     planned = {suite.name for suite in suites}
@@ -111,7 +118,9 @@ def parse_profile(name: str, form: Mapping[str, Any]) -> Profile:
     if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed < 0):
         message = f"profile {name}: its seed is {seed!r}; a number from 0 on was expected"
         raise PlanError(message)
-    return Profile(name, suites, core, form.get("budget"), seed, float(form.get("shrinking", SHRINKING)))
+    return Profile(
+        name, suites, core, form.get("budget"), seed, float(form.get("shrinking", SHRINKING)), parts
+    )
 
 
 def _suite(name: str, parts: Mapping[str, Any]) -> SuitePlan:

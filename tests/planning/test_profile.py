@@ -67,5 +67,5 @@ def test_a_core_on_a_suite_that_is_not_planned_is_rejected():
 
 
 def test_the_error_about_an_unknown_profile_lists_those_that_exist():
-    with pytest.raises(PlanError, match="ci, dev, nightly"):
+    with pytest.raises(PlanError, match="ci, dev, gate, nightly"):
         load_profile("weekly")
