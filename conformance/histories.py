@@ -90,7 +90,9 @@ class Chunk:
 
     `heavy` lists the histories, counted from 0, in which engines on a JVM take part. `table` names the table profile
     that the histories are drawn for; if it is empty, the run's profile decides. For a kept history it names the suite
-    that the history comes from.
+    that the history comes from. `within` are the claims within which the histories are drawn
+    (`conformance.generation.narrowing`); without any, everything that the table profile has may be drawn. `draws`
+    stands in for a profile that is a user's own.
     """
 
     suite: str
@@ -101,6 +103,8 @@ class Chunk:
     steps: int = STEPS
     heavy: tuple[int, ...] = ()
     table: str = ""
+    within: tuple[str, ...] = ()
+    draws: str = ""
 
     @property
     def name(self) -> str:
@@ -115,16 +119,21 @@ class Chunk:
     @property
     def drawn_for(self) -> str:
         """The table profile of its histories."""
-        return self.table or DRAWN_FOR.get(self.suite, self.profile)
+        return self.table or DRAWN_FOR.get(self.suite, self.draws or self.profile)
 
     def to_json(self) -> dict[str, Any]:
         """The JSON form, as the coordinator sends it to a worker."""
-        return {
+        form = {
             "suite": self.suite, "profile": self.profile, "number": self.number, "seed": self.seed,
             "histories": self.histories, "steps": self.steps, "heavy": list(self.heavy), "table": self.table,
         }  # fmt: skip
+        return (
+            form
+            | ({"within": list(self.within)} if self.within else {})
+            | ({"draws": self.draws} if self.draws else {})
+        )
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> Chunk:
         """Read a chunk from its JSON form."""
-        return cls(**{**form, "heavy": tuple(form["heavy"])})
+        return cls(**{**form, "heavy": tuple(form["heavy"]), "within": tuple(form.get("within", ()))})

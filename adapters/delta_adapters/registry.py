@@ -30,7 +30,7 @@ class UnknownEngine(ValueError):
 class EngineSpec:
     """An engine to run: its adapter and, if it is not the installed one, its version, or the path of its build.
 
-    `build` is a digest of what the path holds.
+    `build` is a digest of what the path holds. `heavy` is set once the engine has said that its steps take long.
     """
 
     name: str
@@ -38,6 +38,7 @@ class EngineSpec:
     version: str | None = None
     path: str | None = None
     build: str = ""
+    heavy: bool = False
 
     def __str__(self) -> str:
         return f"{self.name}@{self.path or self.version}" if self.path or self.version else self.name

@@ -58,6 +58,8 @@ def run_plan(options: RunOptions, plan: Plan, bus: Bus) -> None:
     start = time.monotonic()
     specs = engine_specs(options)
     bus.emit(run_header(options, specs, plan))
+    for note in plan.notes:
+        bus.emit(Note(note))
     deadline = None if options.budget is None else start + options.budget
     with tempfile.TemporaryDirectory(prefix="conformance-") as work:
         coordinator = Coordinator(options, plan, bus, work=Path(work), deadline=deadline)
@@ -177,6 +179,7 @@ class Coordinator:
                     deadline=self._deadline,
                     kept=tuple(kept.to_json() for kept in self._plan.kept),
                     asked=asked if first else (),
+                    slow=tuple(str(spec) for spec in specs if spec.heavy),
                 )
             )
 
