@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -177,7 +178,7 @@ class EnginePool:
         engine.host, engine.ready = None, True
         cure = "`conformance doctor --smoke` starts each engine, and says what is missing on this machine."
         if broken:
-            cure = f"`python -m delta_adapters.smoke {engine.spec}` repeats the test alone."
+            cure = f"`python -m delta_adapters.smoke {shlex.quote(str(engine.spec))}` repeats the test alone."
         self._emit(EngineUnavailable(name, why, cure, broken=broken))
 
 
