@@ -8,6 +8,12 @@ from pathlib import Path
 PROFILES = ("dev", "ci", "gate", "nightly")
 SUITES = ("lockstep", "shared", "crashes", "races", "examples")
 STORAGES = ("local",)
+PROFILE_FILE = ".toml"  # how the name of a file with a user's own profile ends
+
+
+def is_file(profile: str) -> bool:
+    """Whether a profile is given by the path of its file, in place of the name of a committed one."""
+    return profile.endswith(PROFILE_FILE)
 
 
 @dataclass(frozen=True, slots=True)

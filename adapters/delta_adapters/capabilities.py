@@ -81,6 +81,7 @@ class Capabilities:
     functions: frozenset[str]
     storages: frozenset[str]
     guarantees: Mapping[str, bool]
+    heavy: bool = False
 
     @classmethod
     def validated(cls, document: Mapping[str, Any], engine: str = "the engine") -> Self:
@@ -104,6 +105,7 @@ class Capabilities:
             frozenset(document.get("functions", ())),
             frozenset(document["storages"]),
             dict(document["guarantees"]),
+            bool(document.get("heavy", False)),
         )
 
     def covers(self, operation: Operation) -> str | None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 from conformance.cli.errors import unknown
-from conformance.options import PROFILES
+from conformance.options import PROFILES, is_file
 
 _DURATION = re.compile(r"(?:(?P<h>\d+(?:\.\d+)?)h)?(?:(?P<m>\d+(?:\.\d+)?)m)?(?:(?P<s>\d+(?:\.\d+)?)s?)?")
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
@@ -42,9 +42,11 @@ def seed(text: str) -> int:
 
 
 def profile_and_part(text: str) -> tuple[str, str]:
-    """The name of a profile, and that of a part of it from `gate:core`; an empty one without."""
+    """The name or the file of a profile, and the name of a part of it from `gate:core`; an empty one without."""
     name, _, part = text.partition(":")
-    return one_of("profile", PROFILES)(name), part
+    if is_file(text):
+        return text, ""
+    return name if is_file(name) else one_of("profile", PROFILES)(name), part
 
 
 def one_of(kind: str, known: tuple[str, ...]) -> Callable[[str], str]:

@@ -44,6 +44,7 @@ class RunStarted:
     """The header: the command, the engines, the plan and the machine (processor, cores, memory and system, as text).
 
     `asked` are the engines that the user named, as `engines` lists them; it is empty if the default ones run.
+    `not_asked` are the suites in which one of them claims nothing that the core asks for, each as `SUITE ENGINE`.
     """
 
     format: int
@@ -61,6 +62,7 @@ class RunStarted:
     plan: tuple[PlannedSuite, ...] = ()
     budget: float | None = None
     asked: tuple[str, ...] = ()
+    not_asked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,6 +170,18 @@ def draw_race(choices: Choices, model_history: ModelHistory) -> Interleave:
     return Interleave(tuple(operations), schedule, tuple(owners))
 
 
+def plain_race(
+    choices: Choices, model_history: ModelHistory, kinds: tuple[tuple[str, int], ...]
+) -> Interleave:
+    """Draw a race of two writers that do one thing each, of these kinds."""
+    operations = tuple(
+        draw_writer_operation(choices, model_history, choices.weighted(kinds), 10 * (1 + owner))
+        for owner in (0, 1)
+    )
+    schedule = tuple(choices.below(2) for _ in range(2 * GATES))
+    return Interleave(operations, schedule, (0, 1))
+
+
 def draw_writer_operation(choices: Choices, model_history: ModelHistory, kind: str, number: int) -> Operation:
     """Draw an operation of a kind. `number` distinguishes the rows that it writes from those of others."""
     match kind:

@@ -60,6 +60,8 @@ def run_plan(options: RunOptions, plan: Plan, bus: Bus) -> None:
     bus.emit(run_header(options, specs, plan))
     for cells in plan.cells:
         bus.emit(cells)
+    for note in plan.notes:
+        bus.emit(Note(note))
     deadline = None if options.budget is None else start + options.budget
     with tempfile.TemporaryDirectory(prefix="conformance-") as work:
         coordinator = Coordinator(options, plan, bus, work=Path(work), deadline=deadline)
@@ -182,6 +184,7 @@ class Coordinator:
                     deadline=self._deadline,
                     kept=tuple(kept.to_json() for kept in self._plan.kept),
                     asked=asked if first else (),
+                    slow=tuple(str(spec) for spec in specs if spec.heavy),
                 )
             )
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance.events.types import EvidenceThreshold
 from conformance.generation.table_profiles import FOCUSES as DIRECTED
 from conformance.generation.table_profiles import PROFILES
 from conformance.options import RunOptions
 from conformance.planning.claims import planned_engines
+from conformance.planning.core import CoreRule
 from conformance.planning.forecast import foresee, is_foreseen
 from conformance.planning.plan import make_plan, plan_run
 from conformance.planning.profile import load_profile, profile_names
@@ -127,7 +127,7 @@ def test_a_requirement_of_a_core_has_the_focus_that_begins_most_like_it(name):
 
 
 def test_what_no_directed_history_can_give_is_given_up():
-    impossible = EvidenceThreshold("contents.restore", "delta-rs", "lockstep", checks=10**6)
+    impossible = CoreRule("contents.restore", "lockstep", checks=10**6)
     profile = replace(load_profile("dev"), core=(impossible,))
     start = time.process_time()
     plan = make_plan(profile, 1, engines=("delta-rs",), claims=claims("delta-rs"), suites=("lockstep",))
