@@ -10,7 +10,16 @@ import pytest
 
 from conformance.histories import Chunk
 from tools.mutation import records
-from tools.mutation.drawing import GROUPS, PACKAGE, changed_lines, draw, group_of, make
+from tools.mutation.drawing import (
+    GROUPS,
+    PACKAGE,
+    DrawnMutant,
+    changed_lines,
+    draw,
+    group_of,
+    make,
+    runs_at_import,
+)
 from tools.mutation.edits import Edit, Mutant
 from tools.mutation.operators import OPERATORS, is_python, places_of
 from tools.mutation.play import Played
@@ -112,7 +121,23 @@ def test_a_made_mutant_is_a_copy_of_the_package_with_that_change(package, tmp_pa
         if path.read_text("utf-8") != (package / path.relative_to(folder / PACKAGE)).read_text("utf-8")
     ]  # fmt: skip
     assert [path.relative_to(folder / PACKAGE).as_posix() for path in changed] == [mutant.file]
-    assert changed_lines(mutant, package) == {mutant.file: {mutant.place.line}}
+    lines = changed_lines(mutant, package)
+    assert lines.keys() == {mutant.file}
+    assert mutant.place.line in lines[mutant.file]
+
+
+def test_a_part_of_a_long_statement_counts_for_its_first_line_too(tmp_path):
+    (tmp_path / "write.py").write_text("def f(a):\n    return g(\n        a + 1,\n    )\n", "utf-8")
+    place = next(
+        place for place in places_of((tmp_path / "write.py").read_text()) if place.operator == "arithmetic"
+    )
+    assert changed_lines(DrawnMutant("write.py", "writes", place), tmp_path) == {"write.py": {2, 3}}
+
+
+def test_a_constant_of_a_module_runs_at_import(tmp_path):
+    (tmp_path / "write.py").write_text("LIMIT = 3\n\n\ndef f(a):\n    return a + 1\n", "utf-8")
+    assert runs_at_import({"write.py": {1}}, tmp_path)
+    assert not runs_at_import({"write.py": {5}}, tmp_path)
 
 
 def test_a_written_mutant_changes_the_lines_of_its_edits(package, tmp_path):
@@ -144,14 +169,19 @@ class TestRecords:
         assert [chunk.name for chunk in asked] == ["lockstep-2", "lockstep-0"]
 
     def test_a_line_that_runs_at_import_is_reached_by_every_chunk(self, tmp_path):
-        self.record(tmp_path, "lockstep-0", ["write.py", 4, 1])
+        for chunk in self.CHUNKS:
+            self.record(tmp_path, chunk.name, ["write.py", 4, 1])
         lines = records.read_lines(tmp_path)
-        assert records.chunks_for({"write.py": {1}}, lines, self.CHUNKS) == list(self.CHUNKS)
+        assert records.chunks_for({"write.py": {1}}, lines, self.CHUNKS, at_import=True) == list(self.CHUNKS)
 
-    def test_a_chunk_without_a_record_is_played(self, tmp_path):
+    def test_a_line_that_no_chunk_reaches_is_played_by_none(self, tmp_path):
+        self.record(tmp_path, "lockstep-0", ["write.py", 4, 1])
+        assert records.chunks_for({"write.py": {9}}, records.read_lines(tmp_path), self.CHUNKS) == []
+
+    def test_a_chunk_without_a_record_is_not_played_since_the_engine_may_fail_it_unchanged(self, tmp_path):
         self.record(tmp_path, "lockstep-0", ["write.py", 4, 1])
         asked = records.chunks_for({"write.py": {4}}, records.read_lines(tmp_path), self.CHUNKS)
-        assert len(asked) == 3
+        assert [chunk.name for chunk in asked] == ["lockstep-0"]
 
     def test_a_result_that_was_cut_is_passed_over(self, tmp_path):
         path = tmp_path / "results.jsonl"

@@ -13,7 +13,6 @@ A mutant plays the chunks that execute its line, until the first violation that 
 from __future__ import annotations
 
 import argparse
-import ast
 import hashlib
 import json
 import os
@@ -123,9 +122,9 @@ def _play(arguments: argparse.Namespace) -> int:
                 continue
             jvm.start()
             folder = drawing.make(mutant, PACKAGE, arguments.out.absolute() / "build")
-            asked = records.chunks_for(drawing.changed_lines(mutant, PACKAGE), lines, chunks)[
-                : arguments.most_chunks
-            ]
+            changed = drawing.changed_lines(mutant, PACKAGE)
+            at_import = drawing.runs_at_import(changed, PACKAGE)
+            asked = records.chunks_for(changed, lines, chunks, at_import=at_import)[: arguments.most_chunks]
             played = play(_spec(folder), asked)
             if played.lost or played.verdict == "unusable":
                 jvm.stop()  # its context may still be there
@@ -154,7 +153,7 @@ def _report(arguments: argparse.Namespace) -> int:
 def _lines(arguments: argparse.Namespace) -> int:
     """Print how many of the lines inside functions of each file are executed: those at import are by any run."""
     executable = {
-        path.relative_to(PACKAGE).as_posix(): _lines_of_functions(path.read_text("utf-8"))
+        path.relative_to(PACKAGE).as_posix(): drawing.lines_of_functions(path.read_text("utf-8"))
         for path in sorted(PACKAGE.rglob("*.py"))
     }
     covered = records.coverage_by_file(records.read_lines(arguments.out / "lines"), executable)
@@ -162,15 +161,6 @@ def _lines(arguments: argparse.Namespace) -> int:
         if every:
             print(f"{file:45} {reached:4} of {every:4} {reached / every:6.1%}")
     return 0
-
-
-def _lines_of_functions(source: str) -> set[int]:
-    lines: set[int] = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            body = node.body[1:] if ast.get_docstring(node) else node.body
-            lines |= {part.lineno for outer in body for part in ast.walk(outer) if isinstance(part, ast.stmt)}
-    return lines
 
 
 def _told(mutant: drawing.DrawnMutant | Mutant) -> dict[str, Any]:

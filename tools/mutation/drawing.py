@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import random
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -102,9 +103,19 @@ def make(mutant: DrawnMutant | Mutant, package: Path, folder: Path) -> Path:
 
 
 def changed_lines(mutant: DrawnMutant | Mutant, package: Path) -> dict[str, set[int]]:
-    """Return the lines of the unchanged package that a mutant changes, by file."""
+    """Return the lines of the unchanged package that a mutant changes, by file.
+
+    A trace counts some parts of a long statement for its first line, so that one is among them.
+    """
     if isinstance(mutant, DrawnMutant):
-        return {mutant.file: {mutant.place.line}}
+        line = mutant.place.line
+        tree = ast.parse((package / mutant.file).read_text("utf-8"))
+        around = [
+            node.lineno
+            for node in ast.walk(tree)
+            if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
+        ]
+        return {mutant.file: {line, max(around, default=line)}}
     changed: dict[str, set[int]] = {}
     for edit in mutant.edits:
         file = edit.file.removeprefix(f"{PACKAGE}/")
@@ -114,6 +125,18 @@ def changed_lines(mutant: DrawnMutant | Mutant, package: Path) -> dict[str, set[
     return changed
 
 
-def names(mutants: Sequence[DrawnMutant | Mutant]) -> list[str]:
-    """Return the names of mutants."""
-    return [mutant.name for mutant in mutants]
+def lines_of_functions(source: str) -> set[int]:
+    """Return the lines of the statements inside functions. All others run at import."""
+    lines: set[int] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) else node.body
+            lines |= {part.lineno for outer in body for part in ast.walk(outer) if isinstance(part, ast.stmt)}
+    return lines
+
+
+def runs_at_import(changed: Mapping[str, set[int]], package: Path) -> bool:
+    """Whether none of these lines is inside a function."""
+    return not any(
+        lines & lines_of_functions((package / file).read_text("utf-8")) for file, lines in changed.items()
+    )

@@ -24,23 +24,24 @@ def read_lines(folder: Path) -> Lines:
     return lines
 
 
-def chunks_for(changed: Mapping[str, set[int]], lines: Lines, chunks: Sequence[Chunk]) -> list[Chunk]:
-    """Return the chunks that execute a changed line, those first that do it most often.
+def chunks_for(
+    changed: Mapping[str, set[int]], lines: Lines, chunks: Sequence[Chunk], *, at_import: bool = False
+) -> list[Chunk]:
+    """Return the recorded chunks that execute a changed line, those first that do it most often.
 
-    Lines that run at import are executed by no chunk: for these every chunk counts. So does a chunk without a record.
+    Lines that run at import are in no record: for these every recorded chunk counts. A chunk without a record is not
+    played, since nobody knows whether the unchanged engine passes it.
     """
-    recorded = {(file, line) for files in lines.values() for file, held in files.items() for line in held}
-    if not any((file, line) in recorded for file, held in changed.items() for line in held):
-        return list(chunks)
+    known = [chunk for chunk in chunks if chunk.name in lines]
+    if at_import:
+        return known
     counts = {
         chunk.name: sum(
-            lines.get(chunk.name, {}).get(file, {}).get(line, 0)
-            for file, held in changed.items()
-            for line in held
+            lines[chunk.name].get(file, {}).get(line, 0) for file, held in changed.items() for line in held
         )
-        for chunk in chunks
+        for chunk in known
     }
-    reached = [chunk for chunk in chunks if counts[chunk.name] or chunk.name not in lines]
+    reached = [chunk for chunk in known if counts[chunk.name]]
     return sorted(reached, key=lambda chunk: (-counts[chunk.name], chunk.name))
 
 
