@@ -40,7 +40,9 @@ from delta_models.operations import (
     QUERIES,
     Append,
     Checkpoint,
+    ConvertFromParquet,
     Create,
+    CreateAs,
     DeadTableAt,
     Delete,
     EnableFeature,
@@ -48,10 +50,12 @@ from delta_models.operations import (
     Optimize,
     Purge,
     Reopen,
+    Replace,
     Restore,
     Vacuum,
     ZOrder,
 )
+from delta_models.schema import Struct
 from delta_models.sql.errors import SqlError
 from delta_models.table import Expectation, ModelHistory, NotModelled
 from delta_models.table.generated_columns import generated_columns
@@ -201,6 +205,11 @@ class HistoryDirector:
         return tuple(dict.fromkeys((*(needed or best), *partitioned)))
 
 
+def _is_filled(schema: Struct) -> bool:
+    """Whether a column is one that the table fills itself, which no query and no folder of files can say."""
+    return any(field.metadata_json != "{}" for field in schema)
+
+
 def _fits(letter: str, focus: Cell) -> bool:
     """Whether a letter may give the operation that a cell names."""
     operation = focus[1].partition("/")[0]
@@ -263,7 +272,9 @@ class _DirectedHistory:
         for _ in range(DEAD):
             first = draw_first(self._director.choices, self._shape)
             sought = focus is None or focus[1] == name_of(first) or focus[1] not in BEGUN_BY
-            if sought and self._director.capabilities.covers(first) is None and not isinstance(first, Create):
+            filled = isinstance(first, CreateAs | ConvertFromParquet) and _is_filled(first.rows.schema)
+            claimed = self._director.capabilities.covers(first) is None
+            if sought and claimed and not filled and not isinstance(first, Create):
                 return first
             if not {"replaced", "converted", "catalogue"} & {*self._shape.features}:
                 break
@@ -319,7 +330,10 @@ class _DirectedHistory:
             table.schema, table.partition_by, dict(table.properties)
         ):
             return None
-        if isinstance(operation, Restore) and table.property("delta.appendOnly") == "true":
+        if (
+            isinstance(operation, Restore | Replace | CreateAs)
+            and table.property("delta.appendOnly") == "true"
+        ):
             return None  # the model lets it remove rows, and the rule of logs does not
         if self._shape.tame and operation_trigger(table, operation) is not None:
             return None

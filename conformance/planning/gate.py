@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from conformance.events.types import CellsPlanned, EvidenceThreshold
 from conformance.generation.choices import RandomChoices
 from conformance.generation.facets import offered_facets
+from conformance.generation.table_features import features_of
+from conformance.generation.table_shapes import shape_made_by
 from conformance.histories import Chunk, History, Step
-from conformance.planning.cells import BESIDE, CRASH, RACE, TYPE, Cell, words_of
+from conformance.planning.cells import BESIDE, TYPE, Cell, words_of
 from conformance.planning.claims import PlannedEngine
 from conformance.planning.coverage import (
     Coverage,
@@ -33,16 +36,18 @@ from conformance.planning.parts import Part
 from conformance.planning.seeds import chunk_seed
 from conformance.planning.tally import EvidenceTally
 from delta_adapters.capabilities import Capabilities
+from delta_models.operations import STORAGE_FAULTS, Interleave
 from delta_models.requirements import CATALOGUE
 
 CAUTION = 2  # so many times the evidence of a threshold must be foreseen, for it to be in the core
 TOP_UP = 0.5  # histories directed at single cells that the others leave, for each of the others at most
-# What a verdict needs where it is not the usual: evidence on shared tables is split by the engines beside.
-THRESHOLDS: Mapping[str, dict[str, int]] = {"shared": {"checks": 10, "histories": 2}}
+# What a verdict needs where it is not the usual: evidence on shared tables is split by the engines beside, and that of
+# faults and races comes from few histories, which it is split by the features of.
+FEWER = {"checks": 10, "histories": 2}
+THRESHOLDS: Mapping[str, dict[str, int]] = {"shared": FEWER, "crashes": FEWER, "races": FEWER}
 FEWEST_TOP_UPS = 12  # histories directed at single cells that a short part may have all the same
 FAULT_RULES = ("crash.all-or-nothing", "crash.told-truly", "crash.keeps-committed", "crash.next-writer")
 RACE_RULES = ("race.all-acknowledged", "race.no-lost-update", "race.told-truly")
-FEWEST_FAULTS = FEWEST_RACES = 40  # which surely bring a threshold of twenty checks
 # Kinds of tables that begin in another way, and one in so many histories of the part `features` that do.
 BEGINNINGS = ((("converted",), 6), (("replaced",), 3))
 LIMITED = ((("lengths", "widths"), 4),)  # the same for columns of limited texts
@@ -79,7 +84,7 @@ def plan_parts(
             cells.append(_report(part, engine, coverage))
             written = list(_chunks(part, profile, seed, engine, histories, numbers=numbers))
             chunks += written
-            core |= dict.fromkeys(_core(part, written, engine, partner, coverage))
+            core |= dict.fromkeys(_core(part, written, engine, partner))
     return CoveringPlan(tuple(chunks), tuple(core), tuple(cells))
 
 
@@ -194,14 +199,12 @@ def _core(
     chunks: Sequence[Chunk],
     engine: PlannedEngine,
     partner: PlannedEngine | None,
-    coverage: Coverage,
 ) -> Iterator[EvidenceThreshold]:
     """The thresholds that the histories of a part surely reach."""
-    drawn = Counter(cell[0] for cell in coverage.counts.elements())
     if part.suite == "crashes":
-        rules: Sequence[str] = FAULT_RULES if drawn[CRASH] >= FEWEST_FAULTS else ()
+        rules: Sequence[str] = FAULT_RULES if _in_one_setting(chunks, STORAGE_FAULTS) else ()
     elif part.suite == "races":
-        rules = RACE_RULES if drawn[RACE] >= FEWEST_RACES else ()
+        rules = RACE_RULES if _in_one_setting(chunks, (Interleave,)) else ()
     else:
         tally = EvidenceTally()
         for chunk in chunks:
@@ -214,6 +217,20 @@ def _core(
         ]
     for rule in rules:
         yield _threshold(rule, engine.name, part.suite)
+
+
+def _in_one_setting(chunks: Sequence[Chunk], kinds: tuple[type[Any], ...]) -> bool:
+    """Whether tables of one set of features have twice the faults, or races, that a verdict needs."""
+    operations: Counter[tuple[str, ...]] = Counter()
+    histories: Counter[tuple[str, ...]] = Counter()
+    for history in (history for chunk in chunks for history in chunk.given):
+        features = features_of(shape_made_by(history.steps[0].operation).properties)
+        operations[features] += sum(isinstance(step.operation, kinds) for step in history.steps)
+        histories[features] += 1
+    return any(
+        count >= CAUTION * FEWER["checks"] and histories[features] >= CAUTION * FEWER["histories"]
+        for features, count in operations.items()
+    )
 
 
 def _times(requirement: str, engine: str, suite: str) -> EvidenceThreshold:

@@ -10,6 +10,7 @@ from conformance.planning.cells import BESIDE, FEATURE, PARTITION, TYPE, Cell
 BEGINNINGS = frozenset({"Create", "CreateAs", "Replace", "ConvertFromParquet"})
 REMOVES_ROWS = frozenset({"Delete", "Update", "Merge", "Overwrite"})
 SHAPED = frozenset({"Optimize/where", "ZOrder/where", "Overwrite/dynamic", "AddColumn/parent"})
+REPLACES_ALL = frozenset({"Restore", "Replace", "CreateAs"})
 COMES_LATER = frozenset({"checkConstraints", "domainMetadata", "vacuumProtocolCheck"})
 OF_COLUMNS = frozenset({"nested", "timestampNtz", "generatedColumns"})
 CONTAINERS = frozenset({"array", "map", "struct", "variant"})
@@ -43,9 +44,9 @@ REASONS: tuple[_Reason, ...] = (
         ),
     ),
     _Reason(
-        "the model and the rule of logs do not agree on a restore of an append-only table",
+        "the model and the rule of logs do not agree on what replaces the rows of an append-only table",
         lambda kind, operation, last: (
-            kind in {FEATURE, BESIDE} and _name(operation) == "Restore" and last == "appendOnly"
+            kind in {FEATURE, BESIDE} and _name(operation) in REPLACES_ALL and last == "appendOnly"
         ),
     ),
     _Reason(
