@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from conformance.generation import state_machine
@@ -19,7 +21,7 @@ from delta_models.operations import Append, Create, Overwrite, Read, Reopen
 from delta_models.requirements import BY_ID
 from delta_models.wire_names import ALPHABET
 
-FOUR = {
+FOUR: dict[str, Any] = {
     "format": 1,
     "operations": {"Create": {}, "Append": {}, "Overwrite": {}, "Read": {}},
     "types": {"data": ["long", "string", "date"], "partition": ["string"]},
@@ -113,10 +115,11 @@ class TestFourOperations:
     def test_it_has_as_much_evidence_of_them_as_an_engine_that_claims_all(self):
         """The forecast of one chunk, by checks: those of the four are no fewer than with all operations."""
         four, (full,) = engine(), known_engines(["delta-rs"])
-        counted = {}
+        counted: dict[str, dict[str, int]] = {}
         for one in (four, full):
             chunk = next(chunk for chunk in plan_for(one).chunks if chunk.suite == "lockstep")
-            checks = counted[one.name] = {}
+            checks: dict[str, int] = {}
+            counted[one.name] = checks
             for event in foresee(chunk, [one]):
                 for requirement, count in event.checks.items():
                     checks[requirement] = checks.get(requirement, 0) + count
