@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 
@@ -15,10 +16,10 @@ HELP = """\
 Usage: conformance new-adapter NAME [--in DIR]
 
 Makes the folder NAME with a package that tests an engine of your own: its adapter, a smoke
-test, a file for CI, and an empty baseline. It works at once, on four operations (create,
-append, overwrite, read), with deltalake in the place of your engine. Then put your engine's
-calls where deltalake's are. docs/writing-an-adapter.md says what to claim, and what a claim
-brings.
+test, a file for CI, an empty baseline, and two causes. It works at once, on four operations
+(create, append, overwrite, read), with deltalake in the place of your engine. Then put your
+engine's calls where deltalake's are, and delete the causes, which are deltalake's faults.
+docs/writing-an-adapter.md says what to claim, and what a claim brings.
 
   NAME       what the engine is called: lower-case letters, digits and dashes
   --in DIR   where the folder is made. Default: here
@@ -37,6 +38,9 @@ PLACES = {
     "capabilities.json.txt": "src/@MODULE@/capabilities.json",
     "test_adapter.py.txt": "tests/test_adapter.py",
 }
+# What is known of deltalake, with which the package starts, and shows on the operations of its claims.
+STANDS_IN = "delta-rs"
+CAUSES = ("commit-found-taken", "no-checksums")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,6 +76,7 @@ def make_package(name: str, folder: Path) -> Path:
         _filled(place, words): _filled(template.joinpath(source).read_text("utf-8"), words)
         for source, place in PLACES.items()
     }
+    files |= dict(_causes(name))
     files[f"src/{words['MODULE']}/__init__.py"] = f'"""The adapter of {name} for delta-conformance."""\n'
     try:
         for place, text in files.items():
@@ -81,6 +86,16 @@ def make_package(name: str, folder: Path) -> Path:
     except OSError as error:
         raise UsageError(f"can't write {target}: {error.strerror}") from error
     return target
+
+
+def _causes(name: str) -> Iterator[tuple[str, str]]:
+    """The causes of the engine that stands in for the user's, as causes of the user's."""
+    known = resources.files("delta_adapters.deviations").joinpath("known")
+    for cause in CAUSES:
+        text = known.joinpath(f"{STANDS_IN}-{cause}.toml").read_text("utf-8")
+        yield f"causes/{name}-{cause}.toml", text.replace(f'engine = "{STANDS_IN}"', f'engine = "{name}"')
+        history = known.joinpath(f"{STANDS_IN}-{cause}.history.json").read_text("utf-8")
+        yield f"causes/{name}-{cause}.history.json", history
 
 
 def _filled(text: str, words: dict[str, str]) -> str:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from conformance.cli import main
-from conformance.cli.new_adapter import PLACES
+from conformance.cli.new_adapter import CAUSES, PLACES
+from conformance.findings.catalogue import catalogue
 from conformance.reporting import summary_json
 from delta_adapters.capabilities import Capabilities
 
@@ -61,7 +62,9 @@ def test_it_says_what_it_made_and_what_to_type_next(made):
     assert files == {
         "src/four_ops_conformance/__init__.py",
         *(place.replace("@MODULE@", "four_ops_conformance") for place in PLACES.values()),
+        *(f"causes/four-ops-{cause}.{form}" for cause in CAUSES for form in ("toml", "history.json")),
     }
+    assert {cause.engine for cause in catalogue(package / "causes")} >= {"four-ops"}
     assert not [path for path in package.rglob("*") if path.is_file() and "@NAME@" in path.read_text()]
 
 
