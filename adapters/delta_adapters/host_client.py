@@ -304,11 +304,7 @@ class HostClient:
         header = self._receive(number, deadline, timeout).header
         self.answered += 1
         try:
-            outcome = decode(header["outcome"])
-            if not isinstance(outcome, Outcome):
-                raise TypeError(f"{outcome!r:.200} where an outcome was expected")
-            if isinstance(outcome, Rejected) and outcome.kind not in REJECTIONS:
-                raise TypeError(f"a rejection of unknown kind {outcome.kind!r}")
+            outcome = _outcome_in(header)
             return Reply(outcome, float(header["seconds"]))
         except (KeyError, TypeError, ValueError) as error:  # a CodecError too
             self._fail_garbage(f"an answer that is none: {error!r}", error)
@@ -322,10 +318,16 @@ class HostClient:
                 rows = decode(header["rows"])
                 return ReadReply(to_arrow(rows), None, header.get("version"), float(header["seconds"]))
             if not frame.parts:
-                return ReadReply(None, decode(header["outcome"]), None, float(header["seconds"]))
+                return ReadReply(None, _outcome_in(header), None, float(header["seconds"]))
             table = pa.ipc.open_stream(pa.py_buffer(frame.parts[0])).read_all()
             return ReadReply(table, None, header["version"], float(header["seconds"]))
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:  # CodecError, ArrowInvalid too
+        except (
+            KeyError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            OverflowError,
+        ) as error:  # CodecError, ArrowInvalid too
             self._fail_garbage(f"an answer that is none: {error!r}", error)
 
     # Failures
@@ -353,6 +355,16 @@ class HostClient:
     def _fail(self, failure: HostError, cause: Exception | None) -> NoReturn:
         self.last_end = f"{failure.what} in {self.last_operation}"
         raise failure from cause
+
+
+def _outcome_in(header: Mapping[str, Any]) -> Outcome:
+    """The outcome in a reply. Raises KeyError, TypeError or CodecError if there is none."""
+    outcome = decode(header["outcome"])
+    if not isinstance(outcome, Outcome):
+        raise TypeError(f"{outcome!r:.200} where an outcome was expected")
+    if isinstance(outcome, Rejected) and outcome.kind not in REJECTIONS:
+        raise TypeError(f"a rejection of unknown kind {outcome.kind!r}")
+    return outcome
 
 
 def _of_build(identity: Identity, build: str) -> Identity:

@@ -134,8 +134,9 @@ def engine_names() -> tuple[str, ...]:
 def parse_engine(text: str) -> EngineSpec:
     """Return the engine that a text names.
 
-    It is a name (`delta-rs`), with a version or the path of a build (`delta-rs@1.5.0`), an adapter (`my.module:Adapter`,
-    `file.py:Adapter`), or a program (`my-engine=./my-host --fast`). Raises UnknownEngine if the text names none.
+    It is a name (`delta-rs`), with a version or the path of a build (`delta-rs@1.5.0`), an adapter
+    (`my.module:Adapter`, `file.py:Adapter`), or a program (`my-engine=./my-host --fast`). Raises UnknownEngine if the
+    text names none.
     """
     text = text.strip()
     if program := re.fullmatch(r"(?P<name>[A-Za-z][\w.-]*)=(?P<command>.*)", text, re.DOTALL):

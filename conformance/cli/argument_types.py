@@ -41,12 +41,17 @@ def seed(text: str) -> int:
     return int(text)
 
 
-def profile_and_part(text: str) -> tuple[str, str]:
-    """The name or the file of a profile, and the name of a part of it from `gate:core`; an empty one without."""
+def profile(text: str) -> str:
+    """The name of a committed profile, perhaps with a part as in `gate:core`, or the path of a file with one's own."""
+    if not is_file(text):
+        one_of("profile", PROFILES)(text.partition(":")[0])
+    return text
+
+
+def split_part(text: str) -> tuple[str, tuple[str, ...]]:
+    """A profile without its part, and the part."""
     name, _, part = text.partition(":")
-    if is_file(text):
-        return text, ""
-    return name if is_file(name) else one_of("profile", PROFILES)(name), part
+    return (text, ()) if is_file(text) or not part else (name, (part,))
 
 
 def one_of(kind: str, known: tuple[str, ...]) -> Callable[[str], str]:

@@ -17,14 +17,34 @@ from typing import Any
 from conformance.generation.feature_bundles import FEATURES, Feature, Types, Weights
 from conformance.generation.table_profiles import CI, TableProfile
 from conformance.generation.table_shapes import TableShape
-from delta_adapters.capabilities import Capabilities
+from delta_adapters.capabilities import ANY, Capabilities
 from delta_models.operations import Interleave, Operation, Reopen
 from delta_models.schema import Field, Struct
-from delta_models.wire_names import ALPHABET
 
 # The parts of a capability document on which draws depend.
 PARTS = ("format", "operations", "types", "features", "properties", "functions", "storages", "guarantees")
 VECTORS, INTERVAL = "delta.enableDeletionVectors", "delta.checkpointInterval"
+# What kinds of drawn operations need that are no names of operations: an operation, perhaps with an option.
+KINDS = {
+    "AddLast": "AddColumn",
+    "AppendByPosition": "Append.by-position",
+    "AppendGiven": "Append",
+    "AppendLess": "Append",
+    "AppendMore": "Append.schema-merge",
+    "AppendOnce": "Append.transaction",
+    "AppendTurned": "Append",
+    "CreateNamed": "Create.name",
+    "MergeMore": "Merge.schema-evolution",
+    "OverwriteSchema": "Overwrite.schema-overwrite",
+    "OverwriteSome": "Overwrite.where",
+    "ReadAtTime": "Read.time",
+    "RestoreToTime": "Restore.time",
+    "SwitchTracking": "SetProperties",
+    "UpdateGiven": "Update",
+    "VacuumInMore": "Vacuum",
+}
+# What tables of a feature begin with, if not with a plain `Create`.
+FIRST = {"converted": "ConvertFromParquet", "catalogue": "CreateNamed"}
 # After these a history goes on for an engine that does not claim them, so leaving them out costs it little.
 PASSED_OVER = frozenset({"Checkpoint", "Optimize", "Vacuum", "Read"})
 
@@ -43,8 +63,10 @@ class Claimed:
         return any(all(engine.covers(part) is None for part in parts) for engine in self.engines)
 
     def has_kind(self, kind: str) -> bool:
-        """Whether an operation of a kind may be claimed; kinds that are no names of operations are tried."""
-        return kind not in ALPHABET or any(kind in engine.operations for engine in self.engines)
+        """Whether an engine claims operations of a kind."""
+        operation, _, option = KINDS.get(kind, kind).partition(".")
+        claims = [engine.operations[operation] for engine in self.engines if operation in engine.operations]
+        return any(not option or option in options or ANY in options for options in claims)
 
     def has_property(self, key: str) -> bool:
         """Whether an engine claims tables with this property."""
@@ -56,8 +78,12 @@ class Claimed:
             return False
         if feature.identity and not self._writes("identityColumns"):
             return False
-        return all(self.has_property(key) for key, _ in feature.properties) and (
-            not feature.operations or any(self.has_kind(kind) for kind, _ in feature.operations)
+        return (
+            self.has_kind(FIRST.get(feature.name, "Create"))
+            and all(self.has_property(key) for key, _ in feature.properties)
+            and len(self.types(feature.types, partition=False)) == len(feature.types)
+            and len(self.types(feature.partition_types, partition=True)) == len(feature.partition_types)
+            and (not feature.operations or any(self.has_kind(kind) for kind, _ in feature.operations))
         )
 
     def types(self, types: Types, *, partition: bool) -> Types:

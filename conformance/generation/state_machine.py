@@ -1,6 +1,7 @@
 """Draws the histories of a chunk from the model, with a Hypothesis state machine, and hands each step to a player.
 
-It knows no engine. Draws depend on the seed, the profile and the model alone, so a player feeds nothing back.
+It knows no engine. Draws depend on the chunk (its seed, its profile, and the claims that it is drawn within) and on the
+model alone, so a player feeds nothing back.
 Hypothesis only generates: failures are files of ours, and shrinking is a command of its own.
 
 Hypothesis draws the simplest history before any other, then others that are close to it. It fills values with constants

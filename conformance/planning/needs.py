@@ -104,6 +104,7 @@ NEEDS: dict[str, str] = {
     "race.no-resurrected-rows": f"{WRITES} Delete|Update|Merge {PROCESSES}",
     "race.no-write-skew": f"{WRITES} Update|Merge {PROCESSES}",
     "race.serializable": f"{WRITES} guarantee:serializable {PROCESSES}",
+    "race.told-truly": f"{WRITES} Delete|Update|Merge {PROCESSES}",  # appends and overwrites are hardly ever refused
     "race.vacuum-": f"{WRITES} Vacuum {PROCESSES}",
     "read.": f"{WRITES} Read",
     "read.filter": f"{WRITES} Read.where",

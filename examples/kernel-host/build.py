@@ -40,7 +40,9 @@ def build(folder: Path) -> Path:
     """Compile the host into a folder, and return the program."""
     compiler = shutil.which("javac")
     if compiler is None:
-        sys.exit("there is no javac on PATH: a JDK 17 or newer is needed (apt install openjdk-17-jdk-headless)")
+        sys.exit(
+            "there is no javac on PATH: a JDK 17 or newer is needed (apt install openjdk-17-jdk-headless)"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     jars = os.pathsep.join(map(str, class_path()))
     subprocess.run([compiler, "-cp", jars, "-d", str(folder), str(HERE / "KernelHost.java")], check=True)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from conformance.generation import state_machine
-from conformance.generation.narrowing import needs_narrowing
+from conformance.generation.feature_bundles import FEATURES
+from conformance.generation.narrowing import KINDS, Claimed, needs_narrowing
+from conformance.generation.operations import MAKERS
 from conformance.options import RunOptions
 from conformance.planning.claims import PlannedEngine, known_engines, planned_engines
 from conformance.planning.core import CoreRule, core_of
@@ -13,13 +17,13 @@ from conformance.planning.forecast import foresee
 from conformance.planning.needs import NEEDS, needs_of
 from conformance.planning.plan import make_plan, plan_run
 from conformance.planning.profile import PlanError, load_profile, profile_names
-from delta_adapters.capabilities import Capabilities
+from delta_adapters.capabilities import OPTIONS, Capabilities
 from delta_adapters.registry import KNOWN, parse_engine
 from delta_models.operations import Append, Create, Overwrite, Read, Reopen
 from delta_models.requirements import BY_ID
 from delta_models.wire_names import ALPHABET
 
-FOUR = {
+FOUR: dict[str, Any] = {
     "format": 1,
     "operations": {"Create": {}, "Append": {}, "Overwrite": {}, "Read": {}},
     "types": {"data": ["long", "string", "date"], "partition": ["string"]},
@@ -114,10 +118,11 @@ class TestFourOperations:
     def test_it_has_as_much_evidence_of_them_as_an_engine_that_claims_all(self):
         """The forecast of one chunk, by checks: those of the four are no fewer than with all operations."""
         four, (full,) = engine(), known_engines(["delta-rs"])
-        counted = {}
+        counted: dict[str, dict[str, int]] = {}
         for one in (four, full):
             chunk = next(chunk for chunk in plan_for(one).chunks if chunk.suite == "lockstep")
-            checks = counted[one.name] = {}
+            checks: dict[str, int] = {}
+            counted[one.name] = checks
             for event in foresee(chunk, [one]):
                 for requirement, count in event.checks.items():
                     checks[requirement] = checks.get(requirement, 0) + count
@@ -130,6 +135,35 @@ class TestFourOperations:
         assert {bool(chunk.within) for chunk in plan.chunks if chunk.table == "appends"} == {True}
         assert {chunk.within for chunk in plan.chunks if not chunk.table} == {()}
         assert {reserved.engine for reserved in plan.reserve} == {"", "four"}
+
+
+class TestNarrowing:
+    def test_each_kind_of_drawn_operations_is_one_or_needs_one(self):
+        assert set(MAKERS) <= set(ALPHABET) | set(KINDS)
+        for needed in KINDS.values():
+            name, _, option = needed.partition(".")
+            assert name in ALPHABET
+            assert not option or option in OPTIONS[name]
+
+    @pytest.mark.parametrize(
+        ("feature", "claimed"),
+        (
+            ("writes", True),
+            ("merges", False),
+            ("converted", False),
+            ("catalogue", False),
+            ("small-types", False),
+        ),
+    )
+    def test_a_feature_is_claimed_if_its_tables_and_any_of_its_operations_are(self, feature, claimed):
+        assert Claimed((engine().capabilities,)).has_feature(FEATURES[feature]) is claimed
+
+    def test_table_profiles_that_nobody_claims_are_not_planned(self):
+        tables = {
+            chunk.table for chunk in plan_for(engine(), profile="dev").chunks if chunk.suite == "lockstep"
+        }
+        assert not tables & {"merges", "converted", "lifecycle", "nested", "variants", "tracked", "upkeep"}
+        assert "writes" in tables
 
 
 class TestFullEngines:
