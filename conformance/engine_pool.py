@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -177,7 +178,7 @@ class EnginePool:
         engine.host, engine.ready = None, True
         cure = "`conformance doctor --smoke` starts each engine, and says what is missing on this machine."
         if broken:
-            cure = f"`python -m delta_adapters.smoke {engine.spec}` repeats the test alone."
+            cure = f"`python -m delta_adapters.smoke {shlex.quote(str(engine.spec))}` repeats the test alone."
         self._emit(EngineUnavailable(name, why, cure, broken=broken))
 
 
@@ -223,9 +224,9 @@ def call_timeout(*, on_jvm: bool) -> float:
 
 
 def runs_on_jvm(spec: EngineSpec) -> bool:
-    """Whether an engine runs on a JVM, so that its steps are expensive."""
+    """Whether an engine's steps are expensive: it runs on Spark's JVM, or it has said that they take long."""
     known = KNOWN.get(spec.name)
-    return known is not None and known.java
+    return spec.heavy or (known is not None and known.java)
 
 
 def clear(folder: Path) -> None:

@@ -92,7 +92,10 @@ class Chunk:
     `heavy` lists the histories, counted from 0, in which engines on a JVM take part. `table` names the table profile
     that the histories are drawn for; if it is empty, the run's profile decides. For a kept history it names the suite
     that the history comes from. `part` lists the histories that are played, if another worker plays the others. All
-    are drawn, because each is drawn after those before it.
+    are drawn, because each is drawn after those before it. `given` are histories that the planner has written out, in
+    place of drawn ones. `engines` names those that take part, as the command line does; if it is empty, all do.
+    `within` are the claims within which the histories are drawn (`conformance.generation.narrowing`); without any,
+    everything that the table profile has may be drawn. `draws` stands in for a profile that is a user's own.
     """
 
     suite: str
@@ -104,6 +107,10 @@ class Chunk:
     heavy: tuple[int, ...] = ()
     table: str = ""
     part: tuple[int, ...] | None = None
+    given: tuple[History, ...] = ()
+    engines: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
+    draws: str = ""
 
     @property
     def name(self) -> str:
@@ -118,21 +125,29 @@ class Chunk:
     @property
     def drawn_for(self) -> str:
         """The table profile of its histories."""
-        return self.table or DRAWN_FOR.get(self.suite, self.profile)
+        return self.table or DRAWN_FOR.get(self.suite, self.draws or self.profile)
 
     def to_json(self) -> dict[str, Any]:
         """The JSON form, as the coordinator sends it to a worker."""
-        return {
+        form = {
             "suite": self.suite, "profile": self.profile, "number": self.number, "seed": self.seed,
             "histories": self.histories, "steps": self.steps, "heavy": list(self.heavy), "table": self.table,
             "part": None if self.part is None else list(self.part),
+            "given": [history.to_json() for history in self.given], "engines": list(self.engines),
         }  # fmt: skip
+        return (
+            form
+            | ({"within": list(self.within)} if self.within else {})
+            | ({"draws": self.draws} if self.draws else {})
+        )
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> Chunk:
         """Read a chunk from its JSON form."""
+        lists = {name: tuple(form.get(name, ())) for name in ("heavy", "within", "engines")}
+        given = tuple(map(History.from_json, form.get("given", ())))
         part = form.get("part")
-        return cls(**{**form, "heavy": tuple(form["heavy"]), "part": None if part is None else tuple(part)})
+        return cls(**{**form, **lists, "given": given, "part": None if part is None else tuple(part)})
 
 
 def chunk_seed(run_seed: int, suite: str, profile: str, number: int) -> int:

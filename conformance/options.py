@@ -5,9 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-PROFILES = ("dev", "ci", "nightly")
+PROFILES = ("dev", "ci", "gate", "nightly")
 SUITES = ("lockstep", "shared", "crashes", "races", "examples")
 STORAGES = ("local",)
+PROFILE_FILE = ".toml"  # how the name of a file with a user's own profile ends
+
+
+def is_file(profile: str) -> bool:
+    """Whether a profile is given by the path of its file, in place of the name of a committed one."""
+    return profile.endswith(PROFILE_FILE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +24,7 @@ class RunOptions:
     without `suites` all that the profile plans, without `tables` all kinds of histories. `examples` replaces the plan's
     histories in each suite, and `steps` its steps in each history. `known` are the fingerprints of the baseline.
     `deviations` is a folder with causes of the user's own. The run ends after `max_findings` new findings.
+    `parts` are those of a covering profile to play; without them all are played.
     The histories that the folder `regressions` keeps are played first.
     """
 
@@ -37,3 +44,4 @@ class RunOptions:
     max_findings: int | None = None
     command: tuple[str, ...] = ()
     regressions: Path | None = None
+    parts: tuple[str, ...] = ()

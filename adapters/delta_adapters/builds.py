@@ -10,6 +10,7 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import os
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,6 +43,11 @@ def build_hash(spec: EngineSpec) -> str:
 
 
 def _parts(spec: EngineSpec) -> Iterator[tuple[str, str]]:
+    if spec.command:
+        yield "command", shlex.join(spec.command)
+        files = {word: Path(word) for word in spec.command if Path(word).is_file()}
+        yield "files", local_builds.digest_of(files.items())
+        return
     yield "adapter", _adapter_digest(spec.adapter)
     known = KNOWN.get(spec.name)
     if known is None:

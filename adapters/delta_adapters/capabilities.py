@@ -6,6 +6,7 @@ capability and answers `Unsupported`, that is a finding.
 
 from __future__ import annotations
 
+import difflib
 import functools
 import importlib.resources
 import json
@@ -47,9 +48,35 @@ from delta_models.operations import (
     ZOrder,
 )
 from delta_models.schema import Array, DataType, DecimalType, Map, Primitive, Struct, width_of
-from delta_models.wire_names import name_of
+from delta_models.wire_names import ALPHABET, name_of
 
 ANY = "*"
+_WRITES = ("files", "schema-merge", "schema-overwrite", "by-position", "transaction")
+_WHEN = ("version", "time")
+# What an operation may need beyond its plain form. Operations that are not here have a plain form only.
+OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "Create": ("name", "managed", "if-not-exists", "cluster-by"),
+    "Replace": ("cluster-by",),
+    "CreateAs": ("replace", "source-dropped"),
+    "CloneTo": ("shallow", "deep", *_WHEN),
+    "Restore": _WHEN,
+    "Append": _WRITES,
+    "Overwrite": (*_WRITES, "where", "dynamic"),
+    "Merge": (
+        "matched.update", "matched.delete", "not-matched.insert", "not-matched-by-source.update",
+        "not-matched-by-source.delete", "conditions", "several-clauses", "schema-evolution",
+    ),
+    "AddColumn": ("parent", "after", "first"),
+    "SetNullable": ("not-null",),
+    "DropFeature": ("truncate-history",),
+    "Optimize": ("where",),
+    "ZOrder": ("where",),
+    "Vacuum": ("dry-run", "lite", "retention"),
+    "Read": (*_WHEN, "where", "columns"),
+    "ReadChanges": _WHEN,
+    "Detail": _WHEN,
+    "Tail": ("rows", "inserts", "changes"),
+}  # fmt: skip
 REFUSED_BY_ALL = frozenset({"delta.columnMapping.maxColumnId"})  # so no engine has to claim it
 IDENTITY, IDENTITIES = "delta.identity.", "identityColumns"
 
@@ -81,6 +108,7 @@ class Capabilities:
     functions: frozenset[str]
     storages: frozenset[str]
     guarantees: Mapping[str, bool]
+    heavy: bool = False
 
     @classmethod
     def validated(cls, document: Mapping[str, Any], engine: str = "the engine") -> Self:
@@ -90,6 +118,10 @@ class Capabilities:
             where = "/".join(map(str, errors[0].absolute_path)) or "the document"
             raise BadCapabilities(
                 f"the capability document of {engine} is invalid at {where}: {errors[0].message}"
+            )
+        if unknown := list(_unknown_words(document["operations"])):
+            raise BadCapabilities(
+                f"the capability document of {engine} claims what does not exist: {'; '.join(unknown)}"
             )
         types, features = document["types"], document["features"]
         return cls(
@@ -104,6 +136,7 @@ class Capabilities:
             frozenset(document.get("functions", ())),
             frozenset(document["storages"]),
             dict(document["guarantees"]),
+            bool(document.get("heavy", False)),
         )
 
     def covers(self, operation: Operation) -> str | None:
@@ -169,6 +202,17 @@ class Capabilities:
         claimed = self.write_features if writing else self.read_features
         missing = sorted(features - claimed)
         return f"does not claim to {'write' if writing else 'read'} {', '.join(missing)}" if missing else None
+
+
+def _unknown_words(operations: Mapping[str, Any]) -> Iterator[str]:
+    """Name the operations and options that nobody could ask for: a slip of the pen would silently test less."""
+    for name, claim in operations.items():
+        if name not in ALPHABET:
+            near = difflib.get_close_matches(name, ALPHABET, n=1)
+            yield f"an operation {name}{f' (is {near[0]} meant?)' if near else ''}"
+        elif unknown := sorted(set(claim.get("options", ())) - {ANY, *OPTIONS.get(name, ())}):
+            known = ", ".join(OPTIONS.get(name, ())) or "none"
+            yield f"{name} with {', '.join(unknown)} (its options: {known})"
 
 
 def options_of(operation: Operation) -> frozenset[str]:

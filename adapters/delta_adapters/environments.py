@@ -47,11 +47,15 @@ class NoSuchBuild(EnvironmentProblem):
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How to start an engine's host: the interpreter with its flags, the whole environment, the adapter's spec."""
+    """How to start an engine's host: the interpreter with its flags, the whole environment, the adapter's spec.
+
+    Without an adapter, the command is a host itself. It runs in `folder`, and answers on its standard output.
+    """
 
     command: tuple[str, ...]
     environment: Mapping[str, str]
     adapter: str
+    folder: Path | None = None
 
 
 def launch_of(spec: EngineSpec) -> Launch:
@@ -60,6 +64,11 @@ def launch_of(spec: EngineSpec) -> Launch:
     Raises EnvironmentProblem if it can't be made.
     """
     common = {**os.environ, "TZ": "UTC", "PYTHONFAULTHANDLER": "1", "PYTHONUNBUFFERED": "1"}
+    if spec.command:
+        program = shutil.which(spec.command[0])
+        if program is None:
+            raise NoSuchBuild(f"{spec}: there is no program {spec.command[0]}")
+        return Launch((str(Path(program).absolute()), *spec.command[1:]), common, "", Path.cwd())
     if not needs_environment(spec):
         path = _own_path(spec)
         if spec.path:

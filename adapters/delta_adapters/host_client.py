@@ -21,6 +21,7 @@ from typing import Any, Generic, NoReturn, Self, TypeVar
 
 import pyarrow as pa
 
+from delta_adapters.arrow_rows import to_arrow
 from delta_adapters.capabilities import Capabilities
 from delta_adapters.contract import CONTRACT_VERSION, Identity, Query
 from delta_adapters.environments import Launch, launch_of
@@ -28,9 +29,9 @@ from delta_adapters.host_errors import AdapterBug, HostDied, HostError, HostGarb
 from delta_adapters.host_process import LOG_CAP, HostExit, HostProcess
 from delta_adapters.registry import EngineSpec
 from delta_adapters.wire import PROTOCOL, Closed, Disturbed, Frame, Garbage, TooLate
-from delta_models.codec import CodecError, decode, encode
+from delta_models.codec import decode, encode
 from delta_models.operations import Operation, Read
-from delta_models.outcomes import Outcome
+from delta_models.outcomes import REJECTIONS, Outcome, Rejected
 from delta_models.wire_names import name_of, text_of
 
 START_TIMEOUT = 180.0
@@ -303,8 +304,9 @@ class HostClient:
         header = self._receive(number, deadline, timeout).header
         self.answered += 1
         try:
-            return Reply(decode(header["outcome"]), float(header["seconds"]))
-        except (KeyError, TypeError, CodecError) as error:
+            outcome = _outcome_in(header)
+            return Reply(outcome, float(header["seconds"]))
+        except (KeyError, TypeError, ValueError) as error:  # a CodecError too
             self._fail_garbage(f"an answer that is none: {error!r}", error)
 
     def _finish_read(self, number: int, deadline: float, timeout: float) -> ReadReply:
@@ -312,11 +314,20 @@ class HostClient:
         self.answered += 1
         header = frame.header
         try:
+            if "rows" in header:
+                rows = decode(header["rows"])
+                return ReadReply(to_arrow(rows), None, header.get("version"), float(header["seconds"]))
             if not frame.parts:
-                return ReadReply(None, decode(header["outcome"]), None, float(header["seconds"]))
+                return ReadReply(None, _outcome_in(header), None, float(header["seconds"]))
             table = pa.ipc.open_stream(pa.py_buffer(frame.parts[0])).read_all()
             return ReadReply(table, None, header["version"], float(header["seconds"]))
-        except (KeyError, TypeError, CodecError, pa.ArrowInvalid) as error:
+        except (
+            KeyError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            OverflowError,
+        ) as error:  # CodecError, ArrowInvalid too
             self._fail_garbage(f"an answer that is none: {error!r}", error)
 
     # Failures
@@ -344,6 +355,16 @@ class HostClient:
     def _fail(self, failure: HostError, cause: Exception | None) -> NoReturn:
         self.last_end = f"{failure.what} in {self.last_operation}"
         raise failure from cause
+
+
+def _outcome_in(header: Mapping[str, Any]) -> Outcome:
+    """The outcome in a reply. Raises KeyError, TypeError or CodecError if there is none."""
+    outcome = decode(header["outcome"])
+    if not isinstance(outcome, Outcome):
+        raise TypeError(f"{outcome!r:.200} where an outcome was expected")
+    if isinstance(outcome, Rejected) and outcome.kind not in REJECTIONS:
+        raise TypeError(f"a rejection of unknown kind {outcome.kind!r}")
+    return outcome
 
 
 def _of_build(identity: Identity, build: str) -> Identity:

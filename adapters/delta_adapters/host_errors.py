@@ -45,7 +45,10 @@ class HostGarbage(HostError):
     """The host sent something that is no answer. It has been killed."""
 
     def __init__(self, engine: str, detail: str, last_operation: str, stderr_tail: str) -> None:
-        cure = "It has been killed. Adapters and engines must leave the inherited descriptors alone."
+        cure = (
+            "It has been killed. What carries its replies must carry nothing else: the inherited descriptors of an"
+            " adapter, the standard output of a program."
+        )
         super().__init__(engine, f"sent garbage ({detail})", cure, last_operation, stderr_tail)
 
 

@@ -21,6 +21,7 @@ from delta_adapters.wire import Channel
 
 KILL_TIMEOUT = 30.0
 LOG_CAP = 1 << 20
+WORK_VARIABLE = "CONFORMANCE_WORK"  # tells a host its private folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +50,16 @@ class HostProcess:
         control_read, self._control = os.pipe()
         self._status, status_write = os.pipe()
         given_away = (request_read, reply_write, control_read, status_write)
-        argv = [
-            *launch.command,
+        server = (
             "-m", "delta_adapters.host_server",
             "--read", str(request_read), "--write", str(reply_write), "--work", str(work), launch.adapter,
-        ]  # fmt: skip
+        ) if launch.adapter else ()  # fmt: skip
         config = {
-            "argv": argv,
-            "env": {**launch.environment, **environment},
-            "cwd": str(work),
+            "argv": [*launch.command, *server],
+            "env": {**launch.environment, **environment, WORK_VARIABLE: str(work)},
+            "cwd": str(launch.folder or work),
             "pass": [request_read, reply_write],
+            "stdio": not launch.adapter,
             "control": control_read,
             "status": status_write,
             "stdout": str(work / "stdout.log"),

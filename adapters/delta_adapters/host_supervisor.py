@@ -111,11 +111,14 @@ class HostSupervisor:
                     _die_with_parent(supervisor)
                 else:
                     os.setpgid(0, 0)
-                nothing = os.open(os.devnull, os.O_RDONLY)
-                for target, source in enumerate((nothing, *writers)):
+                if config["stdio"]:
+                    standard = (*config["pass"], writers[1])
+                else:
+                    standard = (os.open(os.devnull, os.O_RDONLY), *writers)
+                    for descriptor in config["pass"]:
+                        os.set_inheritable(descriptor, True)
+                for target, source in enumerate(standard):
                     os.dup2(source, target)
-                for descriptor in config["pass"]:
-                    os.set_inheritable(descriptor, True)
                 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
                 os.chdir(config["cwd"])
                 os.execve(config["argv"][0], config["argv"], config["env"])  # noqa: S606 - no shell may stand in between

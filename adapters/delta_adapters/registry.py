@@ -2,7 +2,8 @@
 
 An engine is one that the project knows, an entry point in the group `delta_conformance.adapters`, or a plain
 `module:Class` or `file.py:Class`. `NAME@VERSION` names another version than the installed one, and `NAME@PATH` a build
-that no index has (see `local_builds`).
+that no index has (see `local_builds`). `NAME=COMMAND ...` is a program in any language that speaks the host protocol
+on its standard input and output (`docs/host-protocol.md`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import functools
 import importlib.metadata
 import importlib.util
 import re
+import shlex
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,7 +33,8 @@ class UnknownEngine(ValueError):
 class EngineSpec:
     """An engine to run: its adapter and, if it is not the installed one, its version, or the path of its build.
 
-    `build` is a digest of what the path holds.
+    `build` is a digest of what the path holds. `heavy` is set once the engine has said that its steps take long.
+    `command` are the words of a program that is a host itself; then there is no `adapter`.
     """
 
     name: str
@@ -38,8 +42,12 @@ class EngineSpec:
     version: str | None = None
     path: str | None = None
     build: str = ""
+    heavy: bool = False
+    command: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        if self.command:
+            return f"{self.name}={shlex.join(self.command)}"
         return f"{self.name}@{self.path or self.version}" if self.path or self.version else self.name
 
 
@@ -124,11 +132,15 @@ def engine_names() -> tuple[str, ...]:
 
 
 def parse_engine(text: str) -> EngineSpec:
-    """Return the engine that a text names: `delta-rs`, `delta-rs@1.5.0`, `my.module:Adapter`, `file.py:Adapter`.
+    """Return the engine that a text names.
 
-    Raises UnknownEngine if the text names none.
+    It is a name (`delta-rs`), with a version or the path of a build (`delta-rs@1.5.0`), an adapter
+    (`my.module:Adapter`, `file.py:Adapter`), or a program (`my-engine=./my-host --fast`). Raises UnknownEngine if the
+    text names none.
     """
     text = text.strip()
+    if program := re.fullmatch(r"(?P<name>[A-Za-z][\w.-]*)=(?P<command>.*)", text, re.DOTALL):
+        return _program(text, program["name"], program["command"])
     name, _, place = text.partition("@")
     if name in KNOWN and local_builds.is_path(place):
         return _local_engine(name, Path(place).expanduser().absolute())
@@ -146,8 +158,8 @@ def parse_engine(text: str) -> EngineSpec:
     if name not in engine_names():
         known = ", ".join(engine_names())
         raise UnknownEngine(
-            f"no engine is called {name!r}; there are {known}. An adapter of your own: module:Class, or an entry point"
-            f" in the group {ENTRY_POINTS!r}"
+            f"no engine is called {name!r}; there are {known}. An adapter of your own: module:Class, an entry point"
+            f" in the group {ENTRY_POINTS!r}, or NAME=COMMAND for a program that speaks the host protocol"
         )
     if text != name and not re.fullmatch(r"\d+(\.\w+)*", version or ""):
         raise UnknownEngine(
@@ -166,6 +178,20 @@ def parse_engine(text: str) -> EngineSpec:
         have = installed_version(name) or "not installed"
         raise UnknownEngine(f"{name} can only run in its installed version here ({have}), not in {version}")
     return EngineSpec(name, known_engine.adapter, version)
+
+
+def _program(text: str, name: str, command: str) -> EngineSpec:
+    try:
+        words = tuple(shlex.split(command))
+    except ValueError as error:
+        raise UnknownEngine(f"{text!r} names no program: {error}") from error
+    if not words:
+        raise UnknownEngine(f"{text!r} names no program: {name}=COMMAND was expected")
+    if name in KNOWN:
+        raise UnknownEngine(
+            f"{text!r} gives a program the name of an engine that the project knows; give it another name than {name}"
+        )
+    return EngineSpec(name, "", command=words)
 
 
 def _local_engine(name: str, path: Path) -> EngineSpec:
@@ -194,6 +220,13 @@ def installed_version(name: str) -> str | None:
 def availability(engine: str | EngineSpec) -> Availability:
     """Check whether an engine can run here: packages, Java. Starts nothing and downloads nothing."""
     spec = parse_engine(engine) if isinstance(engine, str) else engine
+    if spec.command and shutil.which(spec.command[0]) is None:
+        return Availability(
+            available=False,
+            why=f"there is no program {spec.command[0]} on PATH, nor at that path below {Path.cwd()}",
+            cure="give its path, from the folder that you are in",
+            broken=True,
+        )
     known = KNOWN.get(spec.name)
     if known is None:
         return AVAILABLE

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 from conformance.cli.errors import unknown
+from conformance.options import PROFILES, is_file
 
 _DURATION = re.compile(r"(?:(?P<h>\d+(?:\.\d+)?)h)?(?:(?P<m>\d+(?:\.\d+)?)m)?(?:(?P<s>\d+(?:\.\d+)?)s?)?")
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
@@ -38,6 +39,19 @@ def seed(text: str) -> int:
         message = f"{text!r} is no whole number"
         raise argparse.ArgumentTypeError(message)
     return int(text)
+
+
+def profile(text: str) -> str:
+    """The name of a committed profile, perhaps with a part as in `gate:core`, or the path of a file with one's own."""
+    if not is_file(text):
+        one_of("profile", PROFILES)(text.partition(":")[0])
+    return text
+
+
+def split_part(text: str) -> tuple[str, tuple[str, ...]]:
+    """A profile without its part, and the part."""
+    name, _, part = text.partition(":")
+    return (text, ()) if is_file(text) or not part else (name, (part,))
 
 
 def one_of(kind: str, known: tuple[str, ...]) -> Callable[[str], str]:

@@ -14,7 +14,9 @@ from conformance._version import harness_version
 from conformance.cli.errors import USAGE, UsageError, unknown
 from conformance.cli.signals import interrupt, stoppable
 
-COMMANDS = ("run", "replay", "shrink", "bisect", "diff", "corpus", "report", "explain", "engines", "doctor")
+COMMANDS = (
+    "run", "replay", "shrink", "bisect", "diff", "corpus", "report", "new-adapter", "explain", "engines", "doctor",
+)  # fmt: skip
 STOPPED = 130
 
 HELP = """\
@@ -31,6 +33,7 @@ Commands:
   diff       compare two runs: what regressed, what is fixed?
   corpus     read reference tables that others made, and judge what was read
   report     write the reports of recorded runs again, several merged into one
+  new-adapter  make a package with an adapter for an engine of your own
   explain    say what a requirement demands, or what a finding means
   engines    list the engines, which of them can run here, and what each declares
   doctor     say what is missing on this machine, and the line that mends it
@@ -115,7 +118,7 @@ def _help(words: list[str]) -> int:
 
 
 def _module(command: str) -> Any:
-    return importlib.import_module(f"conformance.cli.{command}")
+    return importlib.import_module(f"conformance.cli.{command.replace('-', '_')}")
 
 
 def _say(text: str) -> None:

@@ -77,6 +77,8 @@ def _explain(what: str) -> Iterator[str]:
 
 def requirement_lines(requirement: Requirement, *, causes: bool = True) -> Iterator[str]:
     """A requirement, with its source, its class and, unless `causes` is false, the causes that break it."""
+    from conformance.planning.needs import needs_of  # noqa: PLC0415 - it loads jsonschema; --help shall not wait for it
+
     yield requirement.id
     yield from _paragraph(requirement.sentence)
     yield ""
@@ -90,6 +92,10 @@ def requirement_lines(requirement: Requirement, *, causes: bool = True) -> Itera
         yield f"  observable  no, because {requirement.unobservable}"
     elif requirement.checks:
         yield f"  checked by  {', '.join(requirement.checks)}"
+        yield textwrap.fill(
+            ", ".join(need.replace("|", " or ") for need in needs_of(requirement.id)) or "nothing",
+            WIDTH, initial_indent="  needs       ", subsequent_indent=" " * 14, break_on_hyphens=False,
+        )  # fmt: skip
     for cause in all_causes() if causes else ():
         if requirement.id in cause.requirements:
             yield ""

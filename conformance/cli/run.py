@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.cli.argument_types import duration, one_of, positive, seed
+from conformance.cli.argument_types import duration, one_of, positive, profile, seed, split_part
 from conformance.cli.errors import UsageError
 from conformance.cli.output_format import FORMATS, listen
 from conformance.cli.signals import stoppable, undisturbed
 from conformance.events.types import HarnessFault, Interrupted
-from conformance.options import PROFILES, STORAGES, SUITES, RunOptions
+from conformance.options import STORAGES, SUITES, RunOptions
 from conformance.reporting import summary_json
 from conformance.reporting.atomic_write import CannotWrite
 from conformance.reporting.run_folder import new_run_folder
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from conformance.planning.plan import Plan
     from conformance.reporting.recorder import Recorder
 
+DEFAULT_PROFILE = "ci"
 DEFAULT_OUT = Path("conformance-results")
 MOST_JOBS = 4  # each may hold a JVM
 
@@ -39,10 +40,16 @@ What is tested:
                             unreleased build. One that can't be tested ends the run at once.
                             Default: delta-rs and delta-spark; if one of them can't run here,
                             the run is inconclusive
+  --engine MODULE:CLASS     an adapter of your own; also FILE.py:CLASS
+  --engine 'NAME=COMMAND'   a program that speaks the host protocol (docs/host-protocol.md)
   --suite NAME              lockstep, shared, crashes, races or examples; again for more.
                             Default: all of the profile
-  --profile NAME            dev, ci or nightly: how much, and the core by which the exit is
-                            judged. Default: ci
+  --profile NAME[:PART]|FILE
+                            dev, ci, gate or nightly: how much, and the core by which the exit
+                            is judged; or a file of your own that ends with .toml. gate is for
+                            the CI of an engine: what it claims, in pairs. Default: ci
+  --part NAME               a part of the profile gate: core, sql, features, crashes, races or
+                            shared; again for more. Default: all
   --table NAME              one kind of the profile's histories alone, whole on every engine: a
                             table profile (vectors, evolving), a group of committed stories
                             (again, streams), or plain; again for more; a wrong name lists all.
@@ -67,6 +74,9 @@ Where it goes:
                             that. Default: conformance-results
   --format NAME             pretty (the default on a terminal), plain, or json: an event a line
 
+The table [tool.conformance] of a pyproject.toml may say engines, profile, baseline,
+deviations and regressions, for runs that do not.
+
 Exit: 0 all of the core holds, 1 a requirement is violated, 2 the harness or what was asked
 is at fault, 3 inconclusive, 130 stopped by Ctrl-C.
 """
@@ -76,7 +86,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `run`."""
     parser.add_argument("--engine", action="append", default=[], dest="engines")
     parser.add_argument("--suite", action="append", default=[], dest="suites", type=one_of("suite", SUITES))
-    parser.add_argument("--profile", default="ci", type=one_of("profile", PROFILES))
+    parser.add_argument("--profile", type=profile)
+    parser.add_argument("--part", action="append", default=[], dest="parts")
     parser.add_argument("--table", action="append", default=[], dest="tables")
     parser.add_argument("--storage", default="local", type=one_of("storage", STORAGES))
     parser.add_argument("--regressions", type=Path)
@@ -96,7 +107,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Run, report, and return the exit code of the verdict."""
     from conformance.reporting.recorder import Recorder  # noqa: PLC0415 - loads the model; --help shall not wait for it
 
-    options, plan = options_and_plan(arguments)
+    options, plan = options_and_plan(with_own_settings(arguments))
     try:
         recorder = Recorder(options.folder)
     except CannotWrite as error:
@@ -118,6 +129,27 @@ def execute(arguments: argparse.Namespace) -> int:
     return results.outcome.exit
 
 
+def with_own_settings(arguments: argparse.Namespace) -> argparse.Namespace:
+    """The arguments, with what the project's own pyproject.toml says where they say nothing. Raises UsageError."""
+    from conformance.planning.own_settings import own_settings  # noqa: PLC0415 - --help needs no settings
+    from conformance.planning.profile import PlanError  # noqa: PLC0415 - as above
+
+    try:
+        own = own_settings(Path.cwd())
+    except PlanError as error:
+        raise UsageError(str(error)) from error
+    return argparse.Namespace(
+        **{
+            **vars(arguments),
+            "engines": arguments.engines or list(own.engines),
+            "profile": arguments.profile or own.profile or DEFAULT_PROFILE,
+            "baseline": arguments.baseline or own.baseline,
+            "deviations": arguments.deviations or own.deviations,
+            "regressions": arguments.regressions or own.regressions,
+        }
+    )
+
+
 def options_and_plan(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
     """The options of the run, checked, its plan, and its folder made. Raises UsageError."""
     from conformance.findings.catalogue import catalogue  # noqa: PLC0415 - --help needs no causes
@@ -129,17 +161,22 @@ def options_and_plan(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
 
     if arguments.budget is not None and arguments.examples is not None:
         raise UsageError("--budget and --examples are two ways to say how much", "Give one of them.")
+    profile_name, part = split_part(arguments.profile)
     try:
         engines = tuple(dict.fromkeys(str(parse_engine(engine)) for engine in arguments.engines))
+        run_seed = seed_of_run(profile_name, arguments.seed)
     except UnknownEngine as error:
         raise UsageError(str(error), "See: conformance engines") from error
+    except PlanError as error:
+        raise UsageError(str(error)) from error
     options = RunOptions(
         folder=arguments.out,
         engines=engines,
         suites=tuple(dict.fromkeys(arguments.suites)),
         tables=tuple(dict.fromkeys(arguments.tables)),
-        profile=arguments.profile,
-        seed=seed_of_run(arguments.profile, arguments.seed),
+        profile=profile_name,
+        parts=tuple(dict.fromkeys((*part, *arguments.parts))),
+        seed=run_seed,
         budget=arguments.budget,
         examples=arguments.examples,
         steps=arguments.steps,

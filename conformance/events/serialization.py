@@ -14,6 +14,7 @@ from typing import Any
 
 from conformance.events.types import (
     BudgetSpent,
+    CellsPlanned,
     ChunkEnded,
     ChunkStarted,
     DeclaredClaim,
@@ -43,6 +44,7 @@ FORMAT = 1
 # The names in recordings. A renamed class keeps its name here: recordings are kept for years.
 NAMES: dict[type[Any], str] = {
     RunStarted: "RunStarted",
+    CellsPlanned: "CellsPlanned",
     EngineReady: "EngineReady",
     EngineUnavailable: "EngineUnavailable",
     DeclaredClaim: "Declared",

@@ -44,6 +44,7 @@ class RunStarted:
     """The header: the command, the engines, the plan and the machine (processor, cores, memory and system, as text).
 
     `asked` are the engines that the user named, as `engines` lists them; it is empty if the default ones run.
+    `not_asked` are the suites in which one of them claims nothing that the core asks for, each as `SUITE ENGINE`.
     """
 
     format: int
@@ -61,6 +62,23 @@ class RunStarted:
     plan: tuple[PlannedSuite, ...] = ()
     budget: float | None = None
     asked: tuple[str, ...] = ()
+    not_asked: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CellsPlanned:
+    """What a part of a covering profile brings together for one engine: `covered` of the `wanted` cells.
+
+    `missing` are cells that the plan does not reach, in words; a run that has one is inconclusive. `excused` cells are
+    left out of `wanted`, each reason with its number.
+    """
+
+    part: str
+    engine: str
+    covered: int
+    wanted: int
+    missing: tuple[str, ...] = ()
+    excused: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,7 +399,7 @@ class RunEnded:
 
 
 Event = (
-    RunStarted | EngineReady | EngineUnavailable | DeclaredClaim
+    RunStarted | CellsPlanned | EngineReady | EngineUnavailable | DeclaredClaim
     | ChunkStarted | ChunkEnded | Progress | HistoryEnded | Evidence | RaceOutcome | FaultOutcome
     | FindingFound | FindingTriaged | Triaging | EngineLost | HarnessFault | Note | BudgetSpent | Interrupted | RunEnded
 )  # fmt: skip

@@ -103,6 +103,12 @@ def detail(_: DrawContext) -> Operation:
     return Detail()
 
 
+def detail_at(context: DrawContext) -> Operation:
+    """Query the detail of an earlier state, by its version or by its time."""
+    step = context.draw_earlier_step()
+    return Detail(AtTime(step) if context.choices.one_in(2) else AtState(step))
+
+
 def read_stream(context: DrawContext) -> Operation:
     """Read what is new in a stream, mostly one of changes if the table records them."""
     changes = 4 if is_recorded(context.table) else 0
@@ -144,6 +150,7 @@ MAINTENANCE_OPERATIONS: Mapping[str, Callable[[DrawContext], Operation]] = {
     "ReadChanges": read_changes,
     "History": history,
     "Detail": detail,
+    "DetailAt": detail_at,
     "Tail": read_stream,
     "CompactLog": compact_log,
     "CleanLog": clean_log,

@@ -65,8 +65,13 @@ def _operations(draw: Callable[..., Any], model_history: ModelHistory, shape: Ta
     return Read()
 
 
-def draw_operation(choices: Choices, model_history: ModelHistory, shape: TableShape) -> Operation:
-    """Draw the next operation of a history. The first one creates the table."""
+def draw_operation(
+    choices: Choices, model_history: ModelHistory, shape: TableShape, letter: str | None = None
+) -> Operation:
+    """Draw the next operation of a history: of one letter of the alphabet, or of any that the shape has.
+
+    The first operation creates the table.
+    """
     if not model_history.table.exists:
         return draw_first(choices, shape)
     hidden = identity_columns(model_history)
@@ -74,7 +79,7 @@ def draw_operation(choices: Choices, model_history: ModelHistory, shape: TableSh
     table = visible.table
     present_shape = adapt_shape(shape, table.schema, table.partition_by)
     context = DrawContext(choices, visible, present_shape, profile_of(shape), shape, hidden)
-    operation = MAKERS[choices.weighted(shape.operations)](context)
+    operation = MAKERS[letter or choices.weighted(shape.operations)](context)
     return spell_out_columns(operation, table.schema.names) if hidden else operation
 
 

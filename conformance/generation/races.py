@@ -111,7 +111,8 @@ def draw_race_operation(choices: Choices, model_history: ModelHistory, shape: Ta
         return Append(_fresh(model_history, 0, 1 + choices.below(4)))
     if choices.one_in(RACES_ONE_IN):
         return _race(choices, model_history, shape)
-    return _operation(choices, model_history, choices.weighted((*BETWEEN, *_followed(model_history, 8))), 0)
+    between = choices.weighted((*BETWEEN, *_followed(model_history, 8)))
+    return draw_writer_operation(choices, model_history, between, 0)
 
 
 def _race(choices: Choices, model_history: ModelHistory, shape: TableShape) -> Interleave:
@@ -132,14 +133,26 @@ def draw_race(choices: Choices, model_history: ModelHistory) -> Interleave:
             # a stream reader is in one place at a time
             more = () if FOLLOWED in operations else _followed(model_history, 5)
             kind = choices.weighted((*AT_ONCE, *more))
-            operations.append(_operation(choices, model_history, kind, 10 * (1 + len(operations))))
+            operations.append(draw_writer_operation(choices, model_history, kind, 10 * (1 + len(operations))))
             owners.append(owner)
     writers = owners[-1] + 1
     schedule = tuple(choices.below(writers) for _ in range(GATES * len(operations)))
     return Interleave(tuple(operations), schedule, tuple(owners))
 
 
-def _operation(choices: Choices, model_history: ModelHistory, kind: str, number: int) -> Operation:
+def plain_race(
+    choices: Choices, model_history: ModelHistory, kinds: tuple[tuple[str, int], ...]
+) -> Interleave:
+    """Draw a race of two writers that do one thing each, of these kinds."""
+    operations = tuple(
+        draw_writer_operation(choices, model_history, choices.weighted(kinds), 10 * (1 + owner))
+        for owner in (0, 1)
+    )
+    schedule = tuple(choices.below(2) for _ in range(2 * GATES))
+    return Interleave(operations, schedule, (0, 1))
+
+
+def draw_writer_operation(choices: Choices, model_history: ModelHistory, kind: str, number: int) -> Operation:
     """Draw an operation of a kind. `number` distinguishes the rows that it writes from those of others."""
     match kind:
         case "Append":

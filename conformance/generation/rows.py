@@ -18,6 +18,8 @@ def draw_value(choices: Choices, shape: TableShape, column: int, *, nulls: bool 
     pool = shape.pools[column]
     usual = len(pool) * POOL_TO_ALL
     every = every_value(shape.column_specs[column])
+    if not every:
+        return None  # of type void, so it has no value but null, even where none may be
     number = choices.below(usual + len(every) + (usual // 6 if nulls else 0))
     if number < usual:
         return pool[number % len(pool)]

@@ -1,6 +1,7 @@
 """Draws the histories of a chunk from the model, with a Hypothesis state machine, and hands each step to a player.
 
-It knows no engine. Draws depend on the seed, the profile and the model alone, so a player feeds nothing back.
+It knows no engine. Draws depend on the chunk (its seed, its profile, and the claims that it is drawn within) and on the
+model alone, so a player feeds nothing back.
 Hypothesis only generates: failures are files of ours, and shrinking is a command of its own.
 
 Hypothesis draws the simplest history before any other, then others that are close to it. It fills values with constants
@@ -28,9 +29,11 @@ from hypothesis.internal.conjecture.providers import (
 from hypothesis.internal.constants_ast import Constants
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from conformance.generation import SLOTS, TableShape, generate_operations, generate_shapes
+from conformance.generation import SLOTS, TableShape
 from conformance.generation.faults import generate_faults, is_expected_to_prevent
-from conformance.generation.races import generate_race_operations, generate_race_shapes, predict_race
+from conformance.generation.narrow_draws import narrow_operations, narrow_races, narrow_shapes
+from conformance.generation.narrowing import claimed_in
+from conformance.generation.races import predict_race
 from conformance.histories import Chunk, Step
 from delta_models.operations import (
     AdvanceClock,
@@ -128,8 +131,9 @@ class HistoryMachine(RuleBasedStateMachine):
         """Draw the shape of the table."""
         if self.is_idle():
             return
-        generate = generate_race_shapes if self.drawing.racing else generate_shapes
-        self.shape = data.draw(generate(self.drawing.chunk.drawn_for))
+        chunk = self.drawing.chunk
+        self.claimed = claimed_in(chunk.within)
+        self.shape = data.draw(narrow_shapes(chunk.drawn_for, self.claimed, racing=self.drawing.racing))
         self.begun = True
         self.drawing.player.begin(self.history, self.shape)
 
@@ -155,13 +159,13 @@ class HistoryMachine(RuleBasedStateMachine):
     def draw_operation(self, data: st.DataObject) -> Operation:
         """Draw the next operation; it reopens the table where it must, and now and then."""
         if self.drawing.racing:
-            between: Operation = data.draw(generate_race_operations(self.model_history, self.shape))
+            between: Operation = data.draw(narrow_races(self.model_history, self.shape, self.claimed))
             return between
         if self.model_history.table.exists and (
             self.must_reopen or data.draw(st.integers(1, REOPEN_ONE_IN)) == 1
         ):
             return Reopen()
-        operation: Operation = data.draw(generate_operations(self.model_history, self.shape))
+        operation: Operation = data.draw(narrow_operations(self.model_history, self.shape, self.claimed))
         return operation
 
     def teardown(self) -> None:

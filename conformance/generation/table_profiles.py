@@ -202,4 +202,18 @@ FOCUSES = (
     ),
 )  # fmt: skip
 
-PROFILES = {table.name: table for table in (DEV, CI, NIGHTLY, *TABLES, FAULTS, *FOCUSES)}
+# The histories that a covering plan directs: `conformance/planning/directed.py` chooses features, types and operations.
+GATE = replace(
+    _table("gate"),
+    columns=((3, 4), (4, 4), (5, 3), (2, 2), (6, 1)),
+    partitions=((0, 1),),
+    checkpoint_intervals=(("10", 2), ("3", 3), ("2", 3)),
+    deletion_vectors_one_in=0,
+    misfits_one_in=6,
+    rich_merges_one_in=2,
+    partial_overwrites_one_in=3,
+    retentions=((0.0, 3), (None, 1)),
+    always_tame=True,
+)
+
+PROFILES = {table.name: table for table in (DEV, CI, NIGHTLY, *TABLES, FAULTS, GATE, *FOCUSES)}

@@ -14,7 +14,7 @@ from conformance.generation.feature_bundles import FEATURES, Feature, Types, Wei
 from conformance.generation.table_filled_columns import with_generated, with_identity
 from conformance.generation.table_profiles import PROFILES, TableProfile
 from conformance.generation.values.complex import has_literals, is_comparable
-from delta_models.operations import Properties
+from delta_models.operations import ConvertFromParquet, Create, CreateAs, Operation, Properties, Replace
 from delta_models.schema import DOUBLE, LONG, STRING, Field, Struct, limit_of, width_of
 from delta_models.table.char_varchar import char_field, varchar_field
 from delta_models.table.generated_columns import generated_columns
@@ -165,6 +165,21 @@ def adapt_shape(shape: TableShape, schema: Struct, partition_by: tuple[str, ...]
     return replace(
         shape, schema=schema, partition_by=partition_by, column_specs=tuple(column_specs), pools=tuple(pools)
     )
+
+
+def shape_made_by(operation: Operation) -> TableShape:
+    """Return the shape of the table that an operation makes, as far as engines must claim it."""
+    match operation:
+        case (
+            Create(schema=schema, partition_by=partition_by, properties=properties)
+            | Replace(schema=schema, partition_by=partition_by, properties=properties)
+        ):
+            return TableShape(schema, partition_by, properties)
+        case CreateAs(rows=rows, partition_by=partition_by, properties=properties):
+            return TableShape(rows.schema, partition_by, properties)
+        case ConvertFromParquet(rows=rows, partition_by=partition_by):
+            return TableShape(rows.schema, partition_by)
+    return TableShape(Struct())
 
 
 def profile_of(shape: TableShape) -> TableProfile:

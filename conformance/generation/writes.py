@@ -34,6 +34,21 @@ def append_once(context: DrawContext) -> Operation:
     return Append(draw_rows(choices, context.shape), transaction=(application, number))
 
 
+def overwrite_once(context: DrawContext) -> Operation:
+    """Overwrite the table under a transaction id, as `append_once` appends."""
+    append = append_once(context)
+    assert isinstance(append, Append)  # noqa: S101 - it draws nothing else
+    return Overwrite(append.rows, transaction=append.transaction)
+
+
+def overwrite_more(context: DrawContext) -> Operation:
+    """Overwrite with several files, or with a column that the table lacks, so that the schema may grow."""
+    files = context.choices.pick((2, 3))
+    if context.choices.one_in(2):
+        return Overwrite(draw_rows(context.choices, context.shape), files=files)
+    return Overwrite(draw_wider_rows(context), files=context.choices.weighted(FILES), schema_mode="merge")
+
+
 def append_by_position(context: DrawContext) -> Operation:
     """Append rows by the position of their columns; now and then the columns have other names."""
     rows = draw_rows(context.choices, context.shape)
@@ -43,6 +58,13 @@ def append_by_position(context: DrawContext) -> Operation:
             replace(field, name=f"c{index}", metadata_json="{}") for index, field in enumerate(fields)
         )
     return Append(Rows(Struct(fields), rows.rows), by_name=False)
+
+
+def overwrite_by_position(context: DrawContext) -> Operation:
+    """Overwrite the table by the position of the columns, as `append_by_position` appends."""
+    append = append_by_position(context)
+    assert isinstance(append, Append)  # noqa: S101 - it draws nothing else
+    return Overwrite(append.rows, by_name=False)
 
 
 def append_turned(context: DrawContext) -> Operation:
@@ -174,11 +196,14 @@ def _without(rows: Rows, gone: set[int]) -> Rows:
 WRITE_OPERATIONS: Mapping[str, Callable[[DrawContext], Operation]] = {
     "AppendOnce": append_once,
     "AppendByPosition": append_by_position,
+    "OverwriteByPosition": overwrite_by_position,
     "AppendTurned": append_turned,
     "AppendMore": append_more,
     "AppendLess": append_less,
     "MergeMore": merge_more,
     "OverwriteSome": overwrite_some,
+    "OverwriteOnce": overwrite_once,
+    "OverwriteMore": overwrite_more,
     "OverwriteSchema": overwrite_schema,
     "AppendGiven": append_given,
     "UpdateGiven": update_given,

@@ -15,6 +15,7 @@ from conformance.execution.read_schedule import ReadSchedule
 from conformance.execution.table_session import KEEPS_CONTENT
 from conformance.generation import SLOTS, TableShape, state_machine
 from conformance.generation.table_features import features_of
+from conformance.generation.table_shapes import shape_made_by
 from conformance.histories import Chunk, Step
 from conformance.planning.claims import PlannedEngine
 from conformance.planning.foresight import (
@@ -57,6 +58,17 @@ def foresee(chunk: Chunk, engines: Sequence[PlannedEngine]) -> Iterator[Evidence
         return
     forecaster = _Forecaster(chunk, engines)
     state_machine.draw(chunk, forecaster, shared=chunk.suite == SHARED)
+    yield from forecaster.evidence
+
+
+def foresee_given(chunk: Chunk, engines: Sequence[PlannedEngine]) -> Iterator[Evidence]:
+    """Yield the evidence that the given histories of a chunk surely give."""
+    forecaster = _Forecaster(chunk, engines)
+    for number, history in enumerate(chunk.given):
+        forecaster.begin(number, shape_made_by(history.steps[0].operation))
+        for step in history.steps:
+            forecaster.play(step)
+        forecaster.end()
     yield from forecaster.evidence
 
 

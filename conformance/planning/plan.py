@@ -15,13 +15,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from conformance.engine_pool import runs_on_jvm
-from conformance.events.types import EvidenceThreshold, PlannedSuite
+from conformance.events.types import CellsPlanned, EvidenceThreshold, PlannedSuite
 from conformance.histories import HISTORIES, REGRESSIONS, Chunk, chunk_seed
 from conformance.options import RunOptions
-from conformance.planning.claims import PlannedEngine, planned_engines
+from conformance.planning.claims import PlannedEngine, known_engines, planned_engines
+from conformance.planning.core import asked_of_nobody, core_of
+from conformance.planning.gate import plan_parts
 from conformance.planning.kept import kept_chunks, kept_histories
+from conformance.planning.narrowed import narrowed, within
+from conformance.planning.parts import Part
 from conformance.planning.profile import PlanError, Profile, SuitePlan, load_profile
-from conformance.planning.top_up import ReservedChunk, TopUp
+from conformance.planning.top_up import ReservedChunk, TopUp, within_reach
 from conformance.suites.examples import EXAMPLES
 from conformance.suites.kept_histories import KeptHistory
 from delta_adapters.registry import KNOWN, EngineSpec, engine_names, parse_engine
@@ -39,7 +43,10 @@ class Plan:
     """The chunks of a run in the order in which workers get them, and the core that decides the verdict.
 
     `reserve` are further chunks. They are played only if evidence for the core is missing at the end of the others.
-    `kept` are the histories of the folder `regressions`, which come first, each in a chunk of its own.
+    `cells` say what a covering profile brings together.
+    `kept` are the histories of the folder `regressions`, which come first, each in a chunk of its own. `notes` say what
+    of the core is asked of no engine. `not_asked` are the suites in which an engine claims nothing that the core asks
+    for, each as `SUITE ENGINE`.
     """
 
     profile: Profile
@@ -49,6 +56,9 @@ class Plan:
     core: tuple[EvidenceThreshold, ...]
     reserve: tuple[ReservedChunk, ...] = ()
     kept: tuple[KeptHistory, ...] = ()
+    cells: tuple[CellsPlanned, ...] = ()
+    notes: tuple[str, ...] = ()
+    not_asked: tuple[str, ...] = ()
 
     @property
     def steps(self) -> int:
@@ -85,8 +95,16 @@ def _planned(suite: str, chunks: Sequence[Chunk], *, light: bool, heavy: bool) -
 
 
 def engine_specs(options: RunOptions) -> list[EngineSpec]:
-    """The engines of a run: those of its options, or the default ones. Raises UnknownEngine."""
-    return [parse_engine(engine) for engine in options.engines or default_engines()]
+    """The engines of a run: those of its options, or the default ones, and the partners of shared tables.
+
+    Raises UnknownEngine, and PlanError for an unknown profile or part.
+    """
+    profile = load_profile(options.profile)
+    partners = {part.partner for part in selected_parts(profile, options) if part.partner}
+    named = [*(options.engines or default_engines()), *sorted(partners)]
+    specs = [parse_engine(engine) for engine in dict.fromkeys(named)]
+    heavy = {engine.key for engine in planned_engines(specs) if engine.on_jvm}
+    return [replace(spec, heavy=str(spec) in heavy) for spec in specs]
 
 
 def default_engines() -> tuple[str, ...]:
@@ -108,21 +126,98 @@ def plan_run(options: RunOptions) -> Plan:
     """Plan a run by its options, kept histories first. Raises PlanError and UnknownEngine."""
     kept = kept_histories(options.regressions)
     specs = engine_specs(options)
+    claims = tuple(planned_engines(specs))
+    profile = load_profile(options.profile)
+    plan = (
+        _covering_plan(profile, options, claims)
+        if profile.parts
+        else _counted_plan(profile, options, specs, claims)
+    )
+    if not kept:
+        return plan
+    chunks = tuple(kept_chunks(kept, plan.profile.name, len(specs)))
+    return replace(plan, suites=(REGRESSIONS, *plan.suites), chunks=(*chunks, *plan.chunks), kept=kept)
+
+
+def _counted_plan(
+    profile: Profile, options: RunOptions, specs: Sequence[EngineSpec], claims: Sequence[PlannedEngine]
+) -> Plan:
+    """Plan a profile that counts its histories out. Raises PlanError."""
     plan = make_plan(
-        load_profile(options.profile),
+        profile,
         options.seed,
         engines=tuple(dict.fromkeys(spec.name for spec in specs)),
-        claims=tuple(planned_engines(specs)),
+        claims=claims,
         suites=options.suites,
         tables=options.tables,
         examples=options.examples,
         steps=options.steps,
     )
-    plan = replace(plan, chunks=with_asked_engines(plan.chunks, specs if options.engines else ()))
-    if not kept:
-        return plan
-    chunks = tuple(kept_chunks(kept, plan.profile.name, len(specs)))
-    return replace(plan, suites=(REGRESSIONS, *plan.suites), chunks=(*chunks, *plan.chunks), kept=kept)
+    return replace(
+        plan,
+        chunks=with_asked_engines(plan.chunks, specs if options.engines else ()),
+        notes=tuple(_notes(plan, claims)) if len(claims) == len(specs) else (),
+        not_asked=tuple(_not_asked(plan, claims)) if plan.core else (),
+    )
+
+
+def _covering_plan(profile: Profile, options: RunOptions, claims: Sequence[PlannedEngine]) -> Plan:
+    """Plan the parts of a covering profile for each engine. Raises PlanError."""
+    replaced = {"--suite": options.suites, "--table": options.tables, "--examples": options.examples}
+    if given := [name for name, value in (replaced | {"--steps": options.steps}).items() if value]:
+        message = (
+            f"{', '.join(given)}: the histories of profile {profile.name} are written out; --part plays some"
+        )
+        raise PlanError(message)
+    parts = selected_parts(profile, options)
+    partners = {part.partner for part in parts if part.partner}
+    asked = [engine for engine in claims if engine.key not in partners or engine.key in options.engines]
+    others = tuple(planned_engines(map(parse_engine, sorted(partners))))
+    covering = plan_parts(profile.name, parts, options.seed, asked, others)
+    suites = tuple(dict.fromkeys(part.suite for part in parts))
+    chunks = tuple(interleave(covering.chunks))
+    return Plan(profile, options.seed, suites, chunks, covering.core, cells=covering.cells)
+
+
+def selected_parts(profile: Profile, options: RunOptions) -> tuple[Part, ...]:
+    """The parts of a covering profile that a run plays. Raises PlanError for an unknown one."""
+    if options.parts and not profile.parts:
+        message = f"profile {profile.name} has no parts; --part goes with a covering profile such as gate"
+        raise PlanError(message)
+    known = {part.name: part for part in profile.parts}
+    if unknown := [name for name in options.parts if name not in known]:
+        message = (
+            f"no part {', '.join(map(repr, unknown))} in profile {profile.name}; it has {', '.join(known)}"
+        )
+        raise PlanError(message)
+    return tuple(known[name] for name in options.parts or known)
+
+
+def _notes(plan: Plan, claims: Sequence[PlannedEngine]) -> Iterator[str]:
+    """Say what of the core no engine claims. Raises PlanError if that is all of it."""
+    lacking = asked_of_nobody(plan.profile.core, claims)
+    names = ", ".join(engine.name for engine in claims)
+    asked = {rule.requirement for rule in plan.profile.core if any(map(rule.is_for, claims))}
+    if lacking and lacking.keys() == asked:
+        first = next(iter(lacking))
+        message = (
+            f"profile {plan.profile.name}: nothing of its core can be asked of {names}; {first} for example needs the"
+            f" claim of {lacking[first]}. Claim what shall be tested, or take another profile"
+        )
+        raise PlanError(message)
+    if lacking:
+        yield (
+            f"{names}: the core is asked as far as it is claimed; not asked for want of a claim:"
+            f" {', '.join(sorted(lacking))}"
+        )
+
+
+def _not_asked(plan: Plan, claims: Sequence[PlannedEngine]) -> Iterator[str]:
+    """Name the suites of which the core asks an engine nothing, since it claims less than plain tables need."""
+    for engine in claims:
+        if within([engine]):
+            asked = {threshold.suite for threshold in plan.core if threshold.engine == engine.name}
+            yield from (f"{suite} {engine.key}" for suite in plan.suites if suite not in asked)
 
 
 def with_asked_engines(chunks: Sequence[Chunk], asked: Iterable[EngineSpec]) -> tuple[Chunk, ...]:
@@ -163,7 +258,7 @@ def make_plan(
     Args:
         profile: the counts that hold unless an option replaces them.
         seed: the run's seed.
-        engines: names without versions; the core keeps only their thresholds.
+        engines: names without versions; without `claims` they are held to the core by what their adapters claim.
         claims: the engines whose claims are known. For them the plan is topped up and has a reserve, unless `tables`,
             `examples` or `steps` say what to play.
         suites: the suites to play; empty means all suites of the profile.
@@ -181,23 +276,20 @@ def make_plan(
     planned = [suite for suite in profile.suites if suite.name in wanted]
     if tables:
         lists = [
-            list(_select(tables, _chunks(suite, profile.name, seed, None, steps), examples))
+            list(_select(tables, narrowed(_chunks(suite, profile, seed, None, steps), claims), examples))
             for suite in planned
         ]
         _refuse_unplanned(tables, planned)
         return Plan(
             profile, seed, wanted, tuple(interleave(chunk for chunks in lists for chunk in chunks)), ()
         )
-    lists = [list(_chunks(suite, profile.name, seed, examples, steps)) for suite in planned]
+    lists = [list(narrowed(_chunks(suite, profile, seed, examples, steps), claims)) for suite in planned]
     broad = tuple(interleave(chunk for chunks in lists for chunk in chunks))
-    core = tuple(
-        threshold
-        for threshold in profile.core
-        if threshold.suite in {"", *wanted} and threshold.engine in engines
-    )
+    asked = tuple(claims or known_engines(engines))
+    core = within_reach(core_of(profile.core, asked, wanted), broad, asked)
     if not claims or examples is not None or steps is not None:
         return Plan(profile, seed, wanted, broad, core)
-    top_up = TopUp(profile.name, seed, claims, {suite.name: suite.steps for suite in planned})
+    top_up = TopUp(profile.name, seed, claims, {suite.name: suite.steps for suite in planned}, profile.draws)
     directed, reserve = top_up.complete(broad, core)
     return Plan(profile, seed, wanted, (*broad, *directed), core, reserve)
 
@@ -221,7 +313,7 @@ def interleave(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
 
 
 def _chunks(
-    suite: SuitePlan, profile: str, seed: int, examples: int | None, steps: int | None
+    suite: SuitePlan, profile: Profile, seed: int, examples: int | None, steps: int | None
 ) -> Iterator[Chunk]:
     drawn = suite.name in DRAWN
     wanted = examples if drawn and examples is not None else suite.chunks * suite.histories
@@ -230,16 +322,16 @@ def _chunks(
     for number, histories in enumerate(sizes):
         on_jvm = suite.heavy_chunks is None or number < suite.heavy_chunks
         heavy = _heavy_of(suite, histories) if on_jvm else ()
-        derived = chunk_seed(seed, suite.name, profile, number)
-        yield Chunk(suite.name, profile, number, derived, histories, length, heavy)
+        derived = chunk_seed(seed, suite.name, profile.name, number)
+        yield Chunk(suite.name, profile.name, number, derived, histories, length, heavy, draws=profile.draws)
     if drawn and examples is not None:
         return
     number = len(sizes)
     for table, planned in suite.tables.items():
         for index, histories in enumerate(_sizes(planned.histories, HISTORIES)):
             heavy = _spread(planned.heavy, histories)
-            derived = chunk_seed(seed, suite.name, f"{profile}/{table}", index)
-            yield Chunk(suite.name, profile, number, derived, histories, length, heavy, table)
+            derived = chunk_seed(seed, suite.name, f"{profile.name}/{table}", index)
+            yield Chunk(suite.name, profile.name, number, derived, histories, length, heavy, table)
             number += 1
 
 

@@ -8,13 +8,14 @@ same kind. They are played only if the evidence that came is too little, since e
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from conformance.events.types import EvidenceThreshold
 from conformance.generation.table_profiles import FOCUSES as FOCUSED
 from conformance.histories import Chunk, chunk_seed
 from conformance.planning.claims import PlannedEngine
 from conformance.planning.forecast import EXAMPLES, FORESEEN_SUITES, LOCKSTEP, SHARED, foresee, is_foreseen
+from conformance.planning.narrowed import within
 from conformance.planning.tally import EvidenceTally, with_margin
 
 HISTORIES = 3  # in a directed chunk; one in a chunk that an engine on a JVM plays
@@ -80,10 +81,14 @@ RESERVE_TABLES = {"crashes": "", "races": "drawn"}
 
 @dataclass(frozen=True, slots=True)
 class ReservedChunk:
-    """A chunk of the reserve: its suite and focus say what it is for, `chunk.heavy` for which engines."""
+    """A chunk of the reserve: its suite and focus say what it is for, `chunk.heavy` for which engines.
+
+    `engine` is set if it is drawn within the claims of one engine.
+    """
 
     focus: str
     chunk: Chunk
+    engine: str = ""
 
 
 @dataclass(slots=True)
@@ -97,6 +102,35 @@ class _Numbers:
         number = self.following.get(suite, 0)
         self.following[suite] = number + 1
         return number
+
+
+def within_reach(
+    core: Sequence[EvidenceThreshold], broad: Sequence[Chunk], engines: Sequence[PlannedEngine]
+) -> tuple[EvidenceThreshold, ...]:
+    """Return a core whose thresholds on the worked examples ask no more than those examples give that an engine claims.
+
+    There are no further examples, so an engine that claims few of them could never reach the threshold of one that
+    claims all.
+    """
+    wanted = [threshold for threshold in core if threshold.suite == EXAMPLES]
+    tally = EvidenceTally()
+    for chunk in broad if wanted else ():
+        if chunk.suite == EXAMPLES:
+            for event in foresee(chunk, engines):
+                tally.add(event)
+    by_name = {engine.name: engine.key for engine in engines}
+    reach = {threshold: tally.best(threshold, by_name[threshold.engine]) for threshold in wanted}
+    return tuple(
+        threshold
+        if threshold not in reach
+        else replace(
+            threshold,
+            checks=min(threshold.checks, reach[threshold][0]),
+            histories=min(threshold.histories, reach[threshold][1]),
+        )
+        for threshold in core
+        if threshold not in reach or all(reach[threshold])
+    )
 
 
 def focus_of(threshold: EvidenceThreshold) -> tuple[str, str]:
@@ -115,6 +149,7 @@ class TopUp:
     seed: int
     engines: Sequence[PlannedEngine]
     steps: dict[str, int]
+    draws: str = ""
 
     def complete(
         self, broad: Sequence[Chunk], core: Sequence[EvidenceThreshold]
@@ -149,16 +184,16 @@ class TopUp:
             if len(sample) == SAMPLE:
                 tally.extrapolate(sample[0].suite, (len(chunks) / len(sample) - 1) / CAUTION)
         open_ones = [pair for pair in open_ones if not tally.reaches(pair[0], pair[1].key)]
-        drawn: dict[tuple[str, str, bool], int] = {}
+        drawn: dict[tuple[str, str, bool, str], int] = {}
         # What is for engines on a JVM comes first, because the others play those histories as well.
         for threshold, engine in sorted(open_ones, key=lambda pair: not pair[1].on_jvm):
             suite, focus = focus_of(threshold)
             useless = 0
             while not tally.reaches(threshold, engine.key) and useless < USELESS:
-                kind = (suite, focus, engine.on_jvm)
+                kind = (suite, focus, engine.on_jvm, _only(engine))
                 index = drawn[kind] = drawn.get(kind, -1) + 1
                 before = tally.best(threshold, engine.key)
-                chunk = self._chunk(suite, focus, index, numbers, on_jvm=engine.on_jvm)
+                chunk = self._chunk(suite, focus, index, numbers, engine)
                 self._count(tally, chunk)
                 useless += tally.best(threshold, engine.key) == before
                 yield chunk
@@ -168,17 +203,28 @@ class TopUp:
     def _reserve(
         self, wanted: Sequence[tuple[EvidenceThreshold, PlannedEngine]], numbers: _Numbers
     ) -> Iterator[ReservedChunk]:
-        kinds = dict.fromkeys((*focus_of(threshold), engine.on_jvm) for threshold, engine in wanted)
-        for suite, focus, on_jvm in kinds:
+        kinds: dict[tuple[str, str, bool, str], PlannedEngine] = {}
+        for threshold, engine in wanted:
+            kinds.setdefault((*focus_of(threshold), engine.on_jvm, _only(engine)), engine)
+        for (suite, focus, _, only), engine in kinds.items():
             for index in range(RESERVED):
-                chunk = self._chunk(suite, focus, index, numbers, on_jvm=on_jvm, reserved=True)
-                yield ReservedChunk(focus, chunk)
+                chunk = self._chunk(suite, focus, index, numbers, engine, reserved=True)
+                yield ReservedChunk(focus, chunk, only)
 
     def _chunk(
-        self, suite: str, focus: str, index: int, numbers: _Numbers, *, on_jvm: bool, reserved: bool = False
+        self,
+        suite: str,
+        focus: str,
+        index: int,
+        numbers: _Numbers,
+        engine: PlannedEngine,
+        *,
+        reserved: bool = False,
     ) -> Chunk:
+        on_jvm = engine.on_jvm
         purpose = "reserve" if reserved else "top-up"
         kind = f"{self.profile}/{purpose}/{focus}/{'jvm' if on_jvm else 'light'}"
+        kind += f"/{only}" if (only := _only(engine)) else ""
         return Chunk(
             suite,
             self.profile,
@@ -188,11 +234,18 @@ class TopUp:
             steps=max(self.steps[suite], LEAST_STEPS),
             heavy=(0,) if on_jvm else (),
             table=focus,
+            within=within([engine]),
+            draws=self.draws,
         )
 
     def _count(self, tally: EvidenceTally, chunk: Chunk) -> None:
         for event in foresee(chunk, self.engines):
             tally.add(event)
+
+
+def _only(engine: PlannedEngine) -> str:
+    """The name of an engine whose histories are drawn within its own claims; empty for any other."""
+    return engine.name if within([engine]) else ""
 
 
 def _may_be_directed(threshold: EvidenceThreshold) -> bool:

@@ -20,6 +20,7 @@ from conformance.events.types import (
     FindingFound,
     FindingTriaged,
     HarnessFault,
+    Note,
 )
 from conformance.findings.recorder import FindingRecorder
 from conformance.histories import Chunk
@@ -114,6 +115,8 @@ class PytestRun:
         self._reserve = Reserve(plan, specs)
         self._recorder.bus.add(self._reserve.take)
         emit(run_header(options, specs, plan))
+        for note in plan.notes:
+            emit(Note(note))
         available = available_engines(specs, emit, asked=bool(options.engines))
         if options.engines and not available:
             raise EngineUnusable(self._recorder.finish())

@@ -25,6 +25,9 @@ from delta_models.requirements import BY_ID
 Kind = TypeVar("Kind")
 
 
+CELLS = 4  # that the plan does not reach, named in one reason
+
+
 @dataclass(slots=True)
 class _Suite:
     histories: dict[tuple[object, ...], types.HistoryEnded] = field(default_factory=dict)
@@ -102,7 +105,7 @@ class ResultAggregator:
             unavailable=tuple(self._unavailable.values()),
             ready=tuple(self._ready.values()),
             faults=tuple(fault.message for fault in self._all(types.HarnessFault)),
-            problems=tuple(self._problems),
+            problems=(*self._problems, *self._cells_not_reached()),
             not_played=tuple(self._not_played()),
             budget_spent=bool(self._all(types.BudgetSpent)),
             interrupted=bool(self._all(types.Interrupted)),
@@ -122,6 +125,7 @@ class ResultAggregator:
             problems=tuple(self._problems),
             raced=tuple(self._all(types.RaceOutcome)),
             struck=tuple(self._all(types.FaultOutcome)),
+            cells=tuple(self._all(types.CellsPlanned)),
         )
 
     # While events come
@@ -170,6 +174,17 @@ class ResultAggregator:
     def _not_played(self) -> Iterator[str]:
         histories = {name: suite.histories.values() for name, suite in self._suites.items()}
         return not_played(self._runs, self._ready.values(), histories, self._all(types.Note))
+
+    def _cells_not_reached(self) -> Iterator[str]:
+        """What covering plans do not bring together, though the engine claims it and no reason speaks against it."""
+        for cells in self._all(types.CellsPlanned):
+            if cells.missing:
+                some = ", ".join(cells.missing[:CELLS])
+                more = len(cells.missing) - CELLS
+                yield (
+                    f"{cells.engine} {cells.part}: the plan does not reach {len(cells.missing)} of {cells.wanted}"
+                    f" cells: {some}{f' and {more} more' if more > 0 else ''}"
+                )
 
     def _engines(self) -> Iterator[EngineResult]:
         operations: Counter[str] = Counter()

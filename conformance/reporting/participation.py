@@ -17,7 +17,8 @@ def not_played(
     """Yield a sentence for each engine and suite that a user asked for and that no run played.
 
     Args:
-        runs: the headers of the runs, which name the engines that were asked for and the planned suites.
+        runs: the headers of the runs, which name the engines that were asked for, the planned suites, and the suites
+            in which an engine claims nothing that could be asked.
         ready: the engines that ran.
         histories: the histories that ended, by their suites.
         notes: what the runs noted. They may say why.
@@ -30,7 +31,13 @@ def not_played(
         for engine, operations in history.operations.items()
         if operations
     }
-    asked = dict.fromkeys((engine, suite) for run in runs for engine in run.asked for suite in run.suites)
+    asked = dict.fromkeys(
+        (engine, suite)
+        for run in runs
+        for engine in run.asked
+        for suite in run.suites
+        if f"{suite} {engine}" not in run.not_asked
+    )
     missing: dict[str, list[str]] = {}
     for engine, suite in asked:
         if (suite, identities.get(engine, engine)) not in played:

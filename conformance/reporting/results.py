@@ -95,3 +95,4 @@ class Results:
     problems: tuple[str, ...] = ()
     raced: tuple[types.RaceOutcome, ...] = ()
     struck: tuple[types.FaultOutcome, ...] = ()
+    cells: tuple[types.CellsPlanned, ...] = ()

@@ -19,6 +19,7 @@ from conformance.suites.crashes.scenarios import scenarios_of
 from conformance.suites.crashes.suite import CrashScenarios, GeneratedCrashes
 from conformance.suites.examples.suite import WorkedExamples
 from conformance.suites.generated import GeneratedHistories
+from conformance.suites.given import given_histories
 from conformance.suites.races.generated import GeneratedRaces
 from conformance.suites.races.suite import RaceScenarios
 from conformance.suites.regressions import KeptHistories
@@ -40,6 +41,8 @@ def play_chunk(context: SuiteContext, chunk: Chunk, work: Path) -> None:
 
 def suite_of(context: SuiteContext, chunk: Chunk, folder: Path) -> Suite:
     """The suite that plays a chunk."""
+    if chunk.given:
+        return given_histories(context, chunk, folder)
     match chunk.suite:
         case suite if suite == REGRESSIONS:
             return KeptHistories(context, chunk, folder)

@@ -35,7 +35,7 @@ class ChunkParts:
         """Yield the parts of each chunk in which engines on a JVM play some histories; other chunks as they are."""
         for chunk in chunks:
             light = tuple(history for history in range(chunk.histories) if history not in chunk.heavy)
-            if chunk.suite in SPLIT and light and chunk.heavy:
+            if chunk.suite in SPLIT and light and chunk.heavy and not chunk.given:
                 self._parts[chunk.suite, chunk.number] = _Parts()
                 yield replace(chunk, part=chunk.heavy)
                 yield replace(chunk, part=light, heavy=())

@@ -62,6 +62,10 @@ def run_plan(options: RunOptions, plan: Plan, bus: Bus) -> None:
     start = time.monotonic()
     specs = engine_specs(options)
     bus.emit(run_header(options, specs, plan))
+    for cells in plan.cells:
+        bus.emit(cells)
+    for note in plan.notes:
+        bus.emit(Note(note))
     deadline = None if options.budget is None else start + options.budget
     with tempfile.TemporaryDirectory(prefix="conformance-") as work:
         coordinator = Coordinator(options, plan, bus, work=Path(work), deadline=deadline)
@@ -155,19 +159,21 @@ class Coordinator:
     def _start_workers(self, specs: Sequence[EngineSpec]) -> None:
         """Send each worker its settings.
 
-        Only half of the workers run JVMs, because a JVM needs more than a core while it warms up.
+        Only half of the workers run JVMs, because a JVM needs more than a core while it warms up. If there is nothing
+        to play without one, all workers do.
         """
-        on_jvm = list(map(runs_on_jvm, specs))
-        any_heavy = any(on_jvm)
+        all_heavy, any_heavy = all(map(runs_on_jvm, specs)), any(map(runs_on_jvm, specs))
         asked = tuple(sorted(self._awaited))
-        several = len(self._workers) > 1 and any_heavy and not all(on_jvm)
+        several = len(self._workers) > 1 and any_heavy and not all_heavy
         chunks = list(self._parts.split(self._plan.chunks) if several else self._plan.chunks)
         self._heavy.extend(chunk for chunk in chunks if chunk.heavy and any_heavy)
         self._light.extend(chunk for chunk in chunks if not (chunk.heavy and any_heavy))
         own = self._options.deviations
+        count = len(self._workers)
+        on_jvm = count if self._plan.profile.parts and not self._light else max(1, count // 2)
         for worker in self._workers:
             first = worker.number == 0
-            heavy = bool(self._heavy) and worker.number < max(1, len(self._workers) // 2)
+            heavy = bool(self._heavy) and worker.number < on_jvm
             worker.begin(
                 Settings(
                     engines=tuple(map(str, specs)),
@@ -181,6 +187,7 @@ class Coordinator:
                     deadline=self._deadline,
                     kept=tuple(kept.to_json() for kept in self._plan.kept),
                     asked=asked if first else (),
+                    slow=tuple(str(spec) for spec in specs if spec.heavy),
                 )
             )
 
@@ -303,7 +310,9 @@ class Coordinator:
             has_chunk=bool(queues),
             plays_on=plays_on or bool(self._heavy) or bool(self._light),
         )
-        return job if job is not None or not queues else queues[0].popleft()
+        if job is not None:
+            return job
+        return next((chunk for queue in queues for chunk in _pop(queue, worker)), None)
 
     def _reached_max_findings(self) -> bool:
         return self._options.max_findings is not None and len(self._new) >= self._options.max_findings
@@ -341,3 +350,15 @@ def builds_of(specs: Iterable[EngineSpec]) -> dict[str, str]:
         except (EnvironmentProblem, JarsError, JavaError):
             continue
     return builds
+
+
+def _pop(queue: deque[Chunk], worker: WorkerProcess) -> Iterator[Chunk]:
+    """Take the next chunk for a worker from a queue, if it has one.
+
+    Races on a JVM need two more of them, so the first worker alone plays these.
+    """
+    for position, chunk in enumerate(queue):
+        if worker.number == 0 or chunk.suite != "races" or not chunk.heavy:
+            del queue[position]
+            yield chunk
+            return

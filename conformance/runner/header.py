@@ -34,7 +34,8 @@ def run_header(options: RunOptions, specs: Sequence[EngineSpec], plan: Plan) -> 
         core=plan.core,
         plan=plan.planned(light=not all(heavy), heavy=any(heavy)),
         budget=options.budget,
-        asked=tuple(str(spec) for spec in specs) if options.engines else (),
+        asked=tuple(str(spec) for spec in specs if str(spec) in options.engines),
+        not_asked=plan.not_asked if options.engines else (),
     )
 
 

@@ -18,6 +18,8 @@ from conformance.planning.top_up import ReservedChunk, focus_of
 from delta_adapters.engine_id import EngineId
 from delta_adapters.registry import EngineSpec
 
+_Kind = tuple[str, str, bool, str]  # suite, focus, on a JVM, the one engine that it is for
+
 IN_VAIN = 2  # chunks in a row that brought a threshold nothing; then it gets no more
 
 
@@ -34,8 +36,9 @@ class Reserve:
 
     def __init__(self, plan: Plan, specs: Sequence[EngineSpec]) -> None:
         self._core = plan.core
-        self._on_jvm = {spec.name: runs_on_jvm(spec) for spec in specs}
-        self._chunks: dict[tuple[str, str, bool], list[Chunk]] = {}
+        self._on_jvm = {key: runs_on_jvm(spec) for spec in specs for key in (spec.name, str(spec))}
+        self._alone = {reserved.engine for reserved in plan.reserve if reserved.engine}
+        self._chunks: dict[_Kind, list[Chunk]] = {}
         for reserved in plan.reserve:
             self._chunks.setdefault(_kind_of(reserved), []).append(reserved.chunk)
         self._tally = EvidenceTally()
@@ -46,7 +49,9 @@ class Reserve:
         """Take an event of the run into account."""
         match event:
             case EngineReady():
-                self._engines[event.engine] = EngineId.parse(event.engine).name
+                name = EngineId.parse(event.engine).name
+                self._engines[event.engine] = name
+                self._on_jvm[name] = self._on_jvm.get(event.spec or name, False)
             case Evidence():
                 self._tally.add(event)
             case FindingFound():
@@ -63,9 +68,11 @@ class Reserve:
 
     def next_chunks(self) -> list[Chunk]:
         """The chunks to play for what is missing now: one for each kind that is wanted; none if there is no use."""
-        kinds: dict[tuple[str, str, bool], None] = {}
+        kinds: dict[_Kind, None] = {}
         for (threshold, engine), best in self.missing().items():
-            kind = (*focus_of(threshold), self._on_jvm.get(self._engines[engine], False))
+            name = self._engines[engine]
+            only = name if name in self._alone else ""
+            kind = (*focus_of(threshold), self._on_jvm.get(name, False), only)
             if self._chunks.get(kind) and self._is_of_use(threshold, engine, best):
                 kinds[kind] = None
         return [self._chunks[kind].pop(0) for kind in kinds]
@@ -88,5 +95,5 @@ class Reserve:
         return need.in_vain < IN_VAIN
 
 
-def _kind_of(reserved: ReservedChunk) -> tuple[str, str, bool]:
-    return reserved.chunk.suite, reserved.focus, bool(reserved.chunk.heavy)
+def _kind_of(reserved: ReservedChunk) -> _Kind:
+    return reserved.chunk.suite, reserved.focus, bool(reserved.chunk.heavy), reserved.engine

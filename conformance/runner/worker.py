@@ -17,7 +17,7 @@ import signal
 import sys
 import time
 import traceback
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.abc import MetaPathFinder
 from pathlib import Path
 from types import FrameType
@@ -37,8 +37,9 @@ class Settings:
 
     Before it asks for a chunk, it starts the engines in `asked` and reports of each whether it works. If `gives_way`
     is set, the run waits for another worker, one with a JVM, so this one is nicer. If `brief` is set, engines on a JVM
-    get few calls, so their JVMs are started for that. `deadline` is a time of the
-    monotonic clock, which processes share. `kept` are the JSON forms of kept histories.
+    get few calls, so their JVMs are started for that. `deadline` is a time of the monotonic clock, which processes
+    share. `kept` are the JSON forms of kept histories. `slow` are those of `engines` that have said that their steps
+    take long.
     """
 
     engines: tuple[str, ...]
@@ -52,6 +53,7 @@ class Settings:
     deadline: float | None = None
     kept: tuple[Any, ...] = ()
     asked: tuple[str, ...] = ()
+    slow: tuple[str, ...] = ()
 
     def to_line(self) -> str:
         """The first line that the coordinator sends."""
@@ -140,7 +142,7 @@ def _do_jobs(coordinator: CoordinatorLink) -> None:
     )
     with (
         open_suite_context(
-            [parse_engine(engine) for engine in settings.engines],
+            [replace(parse_engine(engine), heavy=engine in settings.slow) for engine in settings.engines],
             FindingRecorder(folder, causes),
             coordinator.emit,
             work,

@@ -35,7 +35,8 @@ class SuiteContext:
         return [
             name
             for name, engine in self.engine_pool.engines.items()
-            if not engine.runs_on_jvm or history in chunk.heavy
+            if (not engine.runs_on_jvm or history in chunk.heavy)
+            and (not chunk.engines or name in chunk.engines)
         ]
 
     def running_engines_of(self, chunk: Chunk, history: int) -> Iterator[Engine]:

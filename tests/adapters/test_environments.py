@@ -98,6 +98,7 @@ def test_why_an_environment_could_not_be_made_is_reported_in_plain_words(output,
 
 
 @pytest.mark.slow
+@pytest.mark.engines
 def test_two_versions_of_an_engine_stand_side_by_side(tmp_path):
     specs = (OLD, parse_engine("delta-rs"))
     hosts = [HostClient.start(spec, tmp_path / str(spec)) for spec in specs]
@@ -114,6 +115,7 @@ def test_two_versions_of_an_engine_stand_side_by_side(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.engines
 def test_a_half_made_environment_is_made_again(cache):
     folder = ensure_environment(OLD).parents[1]
     (folder / READY).unlink()
@@ -124,12 +126,14 @@ def test_a_half_made_environment_is_made_again(cache):
 
 
 @pytest.mark.slow
+@pytest.mark.engines
 def test_a_version_that_does_not_exist_is_reported(cache, capsys):
     assert main(["delta-rs@9.9.9"]) == 3
     assert "there is no deltalake 9.9.9 for this Python and machine" in capsys.readouterr().err
 
 
 @pytest.mark.slow
+@pytest.mark.engines
 def test_an_index_that_can_not_be_reached_is_reported(cache, monkeypatch, tmp_path):
     for variable in ("PIP_FIND_LINKS", "UV_FIND_LINKS"):
         monkeypatch.delenv(variable, raising=False)

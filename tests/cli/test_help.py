@@ -26,7 +26,7 @@ def test_the_help_of_every_command_is_the_text_that_was_agreed(talk):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_help_names_exactly_the_options_that_exist(command):
-    module = importlib.import_module(f"conformance.cli.{command}")
+    module = importlib.import_module(f"conformance.cli.{command.replace('-', '_')}")
     parser = argparse.ArgumentParser(add_help=False)
     module.add_arguments(parser)
     options = {option for action in parser._actions for option in action.option_strings}
@@ -35,7 +35,7 @@ def test_a_help_names_exactly_the_options_that_exist(command):
 
 
 def test_only_commands_that_exist_are_listed():
-    listed = re.findall(r"^  (\w+)  +", HELP, re.MULTILINE)
+    listed = re.findall(r"^  ([\w-]+)  +", HELP, re.MULTILINE)
     assert tuple(listed) == COMMANDS
 
 

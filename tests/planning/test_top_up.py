@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from conformance.events.types import Evidence, EvidenceThreshold
+from conformance.events.types import Evidence
 from conformance.generation.table_profiles import FOCUSES as DIRECTED
 from conformance.generation.table_profiles import PROFILES
 from conformance.histories import Chunk
 from conformance.options import RunOptions
 from conformance.planning import top_up
 from conformance.planning.claims import planned_engines
+from conformance.planning.core import CoreRule
 from conformance.planning.forecast import foresee, is_foreseen
 from conformance.planning.plan import make_plan, plan_run
 from conformance.planning.profile import load_profile, profile_names
@@ -139,7 +140,7 @@ def test_a_requirement_of_a_core_has_the_focus_that_begins_most_like_it(name):
 def test_what_no_directed_history_can_give_is_given_up(monkeypatch):
     assert top_up.MOST_CHUNKS <= 200
     monkeypatch.setattr(top_up, "MOST_CHUNKS", 20)
-    impossible = EvidenceThreshold("contents.restore", "delta-rs", "lockstep", checks=10**6)
+    impossible = CoreRule("contents.restore", "lockstep", checks=10**6)
     profile = replace(load_profile("dev"), core=(impossible,))
     broad = make_plan(profile, 1, engines=("delta-rs",), suites=("lockstep",))
     start = time.process_time()

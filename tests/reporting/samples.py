@@ -9,6 +9,7 @@ from typing import Any
 from conformance.events import serialization
 from conformance.events.types import (  # fmt: skip
     BudgetSpent,
+    CellsPlanned,
     ChunkEnded,
     ChunkStarted,
     DeclaredClaim,
@@ -150,6 +151,7 @@ ONE_OF_EACH: tuple[Event, ...] = (
         shrunk=True,
         why="the violation went with the trigger",
     ),
+    CellsPlanned("core", "delta-rs", 8, 9, ("Append with partitioned",), {"no constants are written": 2}),
     Triaging("shrink", "9f3c21aa", 1, 3, 7, 2),
     EngineLost("delta-rs@1.6.6", "died of SIGSEGV", "Merge", "free(): invalid pointer", restarted=True),
     HarnessFault("our reader refuses a valid log", "KeyError"),

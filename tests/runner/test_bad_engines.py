@@ -71,6 +71,7 @@ class TestUnusable:
         assert not [event for event in done.events if event["event"] == "ChunkStarted"]
 
     @pytest.mark.slow  # the package index is asked
+    @pytest.mark.engines
     def test_a_version_that_does_not_exist_ends_the_run_with_2(self, run, monkeypatch, tmp_path):
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
         done = run("--engine", "delta-rs@9.9.9")

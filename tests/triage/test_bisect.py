@@ -110,6 +110,7 @@ class TestBadInput:
         assert complaint in capsys.readouterr().err
 
     @pytest.mark.slow  # asks pip
+    @pytest.mark.engines
     def test_an_index_that_can_not_be_reached_ends_with_3(self, tmp_path, capsys, monkeypatch):
         monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
         monkeypatch.setenv("PIP_RETRIES", "0")

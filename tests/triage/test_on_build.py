@@ -48,12 +48,14 @@ def test_a_text_that_names_no_build_ends_with_2(finding, capsys, text):
 
 
 @pytest.mark.slow  # the package index is asked
+@pytest.mark.engines
 def test_a_finding_of_a_version_that_can_not_be_had_ends_with_3(finding, capsys):
     assert main(["replay", str(finding)]) == 3
     assert "there is no deltalake 9.9.9 for this Python and machine" in capsys.readouterr().out
 
 
 @pytest.mark.slow  # pip makes an environment
+@pytest.mark.engines
 def test_a_wheel_for_another_platform_ends_with_3(finding, tmp_path, capsys):
     wheel = tmp_path / "deltalake-1.6.6-cp310-abi3-macosx_11_0_arm64.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
@@ -64,6 +66,7 @@ def test_a_wheel_for_another_platform_ends_with_3(finding, tmp_path, capsys):
 
 
 @pytest.mark.slow  # pip builds and installs a checkout
+@pytest.mark.engines
 def test_a_checkout_is_installed_and_played(finding, tmp_path, capsys):
     import deltalake  # noqa: PLC0415 - the installed one, taken for a checkout
 

@@ -86,7 +86,13 @@ CAPABILITIES: dict[str, Any] = {
     "properties": _PROPERTIES,
     "functions": [],
     "storages": ["local"],
-    "guarantees": {"commits-of-several-processes-on-local-files": True, "serializable": True},
+    "guarantees": {
+        "commits-of-several-processes-on-local-files": True,
+        "serializable": True,
+        "statistics": True,
+        "deletion-vectors": True,
+        "reads-tell-their-version": True,
+    },
     "notes": [
         "pure Python over the model, for small tables; its agreement with the model counts as no evidence"
     ],

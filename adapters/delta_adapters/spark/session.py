@@ -55,7 +55,7 @@ def stop_session(spark: Any) -> None:
 
     gateway = SparkContext._gateway  # noqa: SLF001 - pyspark keeps the JVM for the next session, and has no call to end it
     spark.stop()
-    if gateway is not None:
+    if gateway is not None and gateway.proc is not None:  # a JVM that this process did not start goes on
         process = gateway.proc
         gateway.shutdown()
         process.stdin.close()  # the JVM ends when this pipe does

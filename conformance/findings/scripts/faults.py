@@ -138,6 +138,9 @@ def about_crash(requirement: str, before: ModelHistory, after: ModelHistory, cal
             right="{versions}",
         )
     schema = after.table.schema
+    if before.table.exists and before.table.schema != schema:
+        message = "rows of two schemas"
+        raise NotPrintable(message)
     found, wanted = calls.comparison()
     lines = [*calls.answer(ops.Read(), schema)]
     for name, model in (("without", before), ("with_it", after)):

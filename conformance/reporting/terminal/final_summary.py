@@ -50,6 +50,10 @@ def closing_lines(results: Results, report: Path | None) -> list[str]:
         lines.append(
             f"  {suite.name:<22} {plural(suite.histories, 'history', 'histories')}, {plural(suite.steps, 'step')}{cut}"
         )
+    lines += [
+        f"  {f'{cells.engine} {cells.part}':<22} {cells.covered} of {cells.wanted} cells covered"
+        for cells in results.cells
+    ]
     lines.append(f"  {'claims':<22} {counts(results) or 'none'}")
     lines.append(f"  {'time':<22} {seconds(results.seconds)}")
     lines += _finding_lines(results)

@@ -17,6 +17,7 @@ from conformance.execution.step_result import StepResult
 from conformance.execution.table_pool import TablePool
 from conformance.fault_injection.interleaving import schedules
 from conformance.generation.choices import RandomChoices
+from conformance.generation.narrowing import claimed_in
 from conformance.histories import HISTORIES, Chunk, Step
 from conformance.suites.base import play_step
 from conformance.suites.context import SuiteContext
@@ -71,7 +72,13 @@ class RaceScenarios:
         self._tables_made = 0
         self._running: BackgroundRace | None = None
         self._every = chunk.table in EVERY_ORDER
-        scenarios = EVERY_ORDER.get(chunk.table) or self._choices.some(PAIRS, chunk.histories)
+        claimed = claimed_in(chunk.within)
+        pairs = [
+            pair
+            for pair in PAIRS
+            if claimed is None or (claimed.covers(pair.first) and claimed.covers(pair.second))
+        ]
+        scenarios = EVERY_ORDER.get(chunk.table) or self._choices.some(pairs, chunk.histories)
         self._scenarios = tuple(scenarios)[: chunk.histories]
 
     @property

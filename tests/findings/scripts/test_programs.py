@@ -9,10 +9,14 @@ from typing import Any
 import pytest
 
 from conformance.findings.scripts import scripts_for
+from conformance.findings.scripts.deltalake_calls import DeltalakeCalls
+from conformance.findings.scripts.faults import about_crash
+from conformance.findings.scripts.literals import NotPrintable
 from conformance.histories import History, Step
 from delta_models import operations as ops
 from delta_models.expressions import Column, Compare, Literal
 from delta_models.schema import DOUBLE, LONG, DecimalType, struct
+from delta_models.table import ModelHistory
 from delta_models.values import Decimal, Rows
 from tests.findings.samples import finding, history
 from tests.findings.scripts.runs import BLOCKED, endings, run, script
@@ -264,3 +268,11 @@ def test_scripts_for_spark_show_no_deviation_for_rows_statistics_and_refusals(tm
         texts[requirement] = script(finding(requirement, history=history(*operations), engine=engine))
     codes, printed = endings(texts, tmp_path, spark_variables(tmp_path))
     assert codes == dict.fromkeys(texts, "0"), printed
+
+
+def test_a_cut_change_of_the_schema_has_no_program_that_compares_rows():
+    narrow, wide = struct(("id", LONG)), struct(("id", LONG), ("more", LONG))
+    before = ModelHistory().after(ops.Create(narrow)).after(ops.Append(Rows(narrow, ((1,),))))
+    after = before.after(ops.Append(Rows(wide, ((2, 3),)), schema_mode="merge"))
+    with pytest.raises(NotPrintable, match="rows of two schemas"):
+        about_crash("crash.all-or-nothing", before, after, DeltalakeCalls())
