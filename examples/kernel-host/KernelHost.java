@@ -157,6 +157,8 @@ public final class KernelHost {
             return refused(error);
         } catch (KernelException error) {
             return refused(error);
+        } catch (IllegalArgumentException error) { // so Kernel refuses a partition value of another type
+            return outcome("Rejected").put("kind", "schema").put("message", String.valueOf(error.getMessage()));
         }
         return outcome("Committed");
     }

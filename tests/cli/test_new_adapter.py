@@ -96,6 +96,7 @@ def test_a_run_without_options_tests_it_and_finds_nothing(made):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)  # four minutes on a machine with nothing else to do
 def test_a_default_run_of_it_ends_with_0(made):
     package, _ = made
     done = in_package(package, "conformance", "run", "--format", "plain")
