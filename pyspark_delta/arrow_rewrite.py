@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyroaring import BitMap64
 from pyspark.sql import SparkSession
-from pyspark.sql.types import NullType, StructType
+from pyspark.sql.types import StructType
 
 from pyspark_delta import statistics
 from pyspark_delta.log.actions import Add
@@ -31,6 +31,7 @@ from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import absolute_path, encode_path, hive_path
 from pyspark_delta.schema import physical_name
 from pyspark_delta.storage import storage_failures, storage_of
+from pyspark_delta.void_types import is_in_files, without_void_fields
 from pyspark_delta.write import CODEC_PROPERTY, STAGING_PREFIX, discard
 
 __all__ = ["LIVE_ROWS_PER_CHANGE", "MOST_BYTES", "rewrite_by_arrow"]
@@ -115,10 +116,10 @@ class _ArrowRewriter:
         if codec is None or codec.lower() not in _CODECS:
             return None
         partition = snapshot.metadata.partition_columns
-        data = [f for f in schema.fields if f.name not in partition and not isinstance(f.dataType, NullType)]
+        data = [f for f in schema.fields if f.name not in partition and is_in_files(f.dataType)]
         columns = statistics.indexed_columns(schema, partition, properties)
         keys = tuple(physical_name(schema[name]) for name in partition)
-        types = {field.name: field.dataType.simpleString() for field in data}
+        types = {field.name: without_void_fields(field.dataType).simpleString() for field in data}
         return cls(snapshot.path, types, keys, tuple(columns), codec.lower())
 
     def rewrite_without(self, add: Add, deleted: BitMap64, staging: str) -> NewFile | None:

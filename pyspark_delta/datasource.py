@@ -54,6 +54,7 @@ from pyspark_delta.partition_values import (
 from pyspark_delta.physical_layout import without_internals
 from pyspark_delta.schema_enforcement import as_nullable, differences, same_type
 from pyspark_delta.storage import Registered, register_again, registered, storage_of
+from pyspark_delta.void_types import is_in_files, refuse_void, without_void_fields
 
 __all__ = ["PysparkDeltaSource", "register"]
 
@@ -109,6 +110,7 @@ class PysparkDeltaSource(DataSource):  # type: ignore[misc]
                 )
         if mismatches:
             raise SchemaMismatch("the data does not fit the schema of the table:", differences=mismatches)
+        refuse_void(snapshot.schema, snapshot.partition_columns)
         if checks_of(snapshot.schema, configuration):
             raise InvalidArgument(
                 "the table has constraints, which this source can't check", "Write with pyspark_delta.write."
@@ -216,8 +218,13 @@ class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
         register_again(self.storages)
         open_files: dict[tuple[str | None, ...], _NewFile] = {}
         keys = [self.schema[name] for name in self.partition_columns]
-        kept = [field for field in self.schema.fields if field.name not in self.partition_columns]
-        target = to_arrow_schema(StructType([StructField(f.name, f.dataType, True) for f in kept]))
+        stored = (field for field in self.schema.fields if is_in_files(field.dataType))
+        kept = [
+            StructField(field.name, without_void_fields(field.dataType), True)
+            for field in stored
+            if field.name not in self.partition_columns
+        ]
+        target = to_arrow_schema(StructType(kept))
         try:
             for batch in iterator:
                 by_name = {name.lower(): index for index, name in enumerate(batch.schema.names)}
@@ -227,7 +234,9 @@ class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
                     if values not in open_files:
                         open_files[values] = self._new_file(values, target)
                     columns = [
-                        rows.column(by_name[f.name.lower()]).cast(t.type)
+                        _cast_column(
+                            rows.column(by_name[f.name.lower()]).combine_chunks(), f.dataType, t.type
+                        )
                         if f.name.lower() in by_name
                         else pa.nulls(len(rows), t.type)
                         for f, t in zip(kept, target, strict=True)

@@ -18,7 +18,6 @@ from pyspark.sql.types import (
     FloatType,
     LongType,
     MapType,
-    NullType,
     StructField,
     StructType,
 )
@@ -34,6 +33,7 @@ from pyspark_delta.schema import MAPPING_ID, column_mapping_mode, physical_name,
 from pyspark_delta.schema_enforcement import as_nullable, restructured
 from pyspark_delta.skipping.exact import Pruner
 from pyspark_delta.storage import storage_of
+from pyspark_delta.void_types import is_in_files
 
 __all__ = ["FILE", "ROW", "Layout", "without_internals"]
 
@@ -188,8 +188,9 @@ class Layout:
         columns = []
         known = iter(self.stored.fields)
         for field in self.schema.fields:
-            if isinstance(field.dataType, NullType):
-                columns.append(f"null as {sql_text.name(field.name)}")
+            if not is_in_files(field.dataType):
+                null = f"cast(null as {sql_text.type_text(field.dataType)})"
+                columns.append(f"{null} as {sql_text.name(field.name)}")
                 continue
             source = next(known)
             value = restructured(sql_text.name(source.name), source.dataType, field.dataType)
@@ -213,7 +214,7 @@ def _stored_type(data_type: DataType, *, by_id: bool) -> DataType:
     if isinstance(data_type, StructType):
         fields = []
         for field in data_type.fields:
-            if isinstance(field.dataType, NullType):
+            if not is_in_files(field.dataType):
                 continue
             metadata = _public_metadata(field)
             number = (field.metadata or {}).get(MAPPING_ID)

@@ -1,7 +1,8 @@
 """The table properties that have a meaning: their spelling in the log and their allowed values.
 
 Names ignore case, as in delta-spark. A bad value is refused when it is set, so that no later commit fails on it. An
-unknown name with a reserved prefix is refused too. All other names are the user's own.
+unknown name with a reserved prefix is refused too, and so is a property that only engines maintain. All other names are
+the user's own.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pyspark_delta import features
 from pyspark_delta.exceptions import InvalidArgument
 
-__all__ = ["checked_properties", "spelled_name"]
+__all__ = ["checked_properties", "refuse_engines_own", "spelled_name"]
 
 _FLAGS = (
     "delta.appendOnly",
@@ -32,7 +33,6 @@ _FLAGS = (
 )
 _LEAST = {
     "delta.checkpointInterval": 1,
-    "delta.columnMapping.maxColumnId": 0,
     "delta.dataSkippingNumIndexedCols": -1,
     "delta.minReaderVersion": 1,
     "delta.minWriterVersion": 1,
@@ -72,6 +72,12 @@ _ASK_NOTHING = (
     "delta.ignoreProtocolDefaults",
     "delta.sampleRetentionDuration",
 )
+# Engines keep these by themselves, from the table's columns and rows. A value of the user's would break the table.
+_ENGINES_OWN = (
+    "delta.columnMapping.maxColumnId",
+    "delta.rowTracking.materializedRowCommitVersionColumnName",
+    "delta.rowTracking.materializedRowIdColumnName",
+)
 _FEATURE = "delta.feature."
 # Prefixes of the format itself. A misspelled name would silently have no effect, so it is refused.
 _RESERVED = "delta."
@@ -85,6 +91,7 @@ _SPELLINGS = {
         *_CHOICES,
         *_OTHERS,
         *_ASK_NOTHING,
+        *_ENGINES_OWN,
         *(f"{_FEATURE}{name}" for name in features.known()),
     )
 }
@@ -95,6 +102,7 @@ def checked_properties(properties: Mapping[str, str]) -> dict[str, str]:
     spelled_properties: dict[str, str] = {}
     for name, value in properties.items():
         spelling = spelled_name(name)
+        refuse_engines_own(spelling)
         if _is_unknown_reserved(spelling):
             raise InvalidArgument(
                 f"there is no property {name}, or it asks for something that this engine can't do",
@@ -108,6 +116,15 @@ def checked_properties(properties: Mapping[str, str]) -> dict[str, str]:
     for name in spelled_properties:
         _check(name, spelled_properties)
     return spelled_properties
+
+
+def refuse_engines_own(name: str) -> None:
+    """Raise if users may neither set nor unset this property."""
+    if spelled_name(name) in _ENGINES_OWN:
+        raise InvalidArgument(
+            f"the property {spelled_name(name)} can't be set or unset, because only engines maintain it",
+            "Leave it out; the engine that needs it sets it by itself.",
+        )
 
 
 def spelled_name(name: str) -> str:

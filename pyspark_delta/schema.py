@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import orjson
-from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructField, StructType
 
 from pyspark_delta.exceptions import CorruptLog, DeltaAnalysisError
 
@@ -135,7 +135,7 @@ def check_names(schema: StructType, partition_columns: Iterable[str] = (), *, ma
         if field is None:
             problems.append(f"partition column {path_text([name])} is not a column of the table")
         elif (
-            isinstance(field.dataType, StructType | ArrayType | MapType)
+            isinstance(field.dataType, StructType | ArrayType | MapType | NullType)
             or field.dataType.typeName() == "variant"
         ):
             problems.append(f"partition column {path_text([name])} has type {field.dataType.simpleString()}")

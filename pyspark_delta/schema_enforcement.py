@@ -31,6 +31,7 @@ from pyspark.sql.types import (
 from pyspark_delta import sql_text
 from pyspark_delta.exceptions import SchemaMismatch
 from pyspark_delta.schema import path_text
+from pyspark_delta.void_types import is_in_files
 
 __all__ = [
     "Mode",
@@ -306,8 +307,9 @@ def _renamed(reference: str, have: DataType, want: DataType, depth: int) -> str:
         known = iter(have.fields)
         parts = []
         for field in want.fields:
-            if isinstance(field.dataType, NullType):
-                parts.append(f"{sql_text.literal(field.name)}, null")
+            if not is_in_files(field.dataType):
+                null = f"cast(null as {sql_text.type_text(field.dataType)})"
+                parts.append(f"{sql_text.literal(field.name)}, {null}")
                 continue
             source = next(known)
             value = _renamed(

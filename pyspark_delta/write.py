@@ -22,7 +22,6 @@ from pyspark.sql.types import (
     DataType,
     DecimalType,
     MapType,
-    NullType,
     StringType,
     StructField,
     StructType,
@@ -38,6 +37,7 @@ from pyspark_delta.log.actions import Add, Metadata
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import HIVE_NULL, absolute_path, encode_path, hive_path, internal
 from pyspark_delta.storage import Storage, storage_of
+from pyspark_delta.void_types import is_in_files, refuse_void, without_void
 
 __all__ = ["CODEC_PROPERTY", "STAGING_PREFIX", "WriteOptions", "discard", "write_files"]
 
@@ -91,6 +91,7 @@ def write_files(
     if root is None:
         raise InvalidArgument("where to write is not said", "Give `path` beside the metadata.")
     plan = _WritePlan.of(metadata, root)
+    refuse_void(plan.schema, metadata.partition_columns)
     staging = f"{root}/{STAGING_PREFIX}{uuid.uuid4().hex}"
     placed: list[Add] = []
     try:
@@ -183,11 +184,13 @@ def _run_job(
         checks = [*checks_of(plan.schema, plan.metadata.configuration, have), *checks]
     frame = with_fitted_lengths(with_checks(df, checks), plan.schema)
     keys = {field.name: _KEY.format(number) for number, field in enumerate(plan.partition)}
-    kept = [f.name for f in plan.schema.fields if f.name not in keys and not isinstance(f.dataType, NullType)]
-    if len(kept) < len(plan.schema.fields):
-        columns = [sql_text.name(name) for name in kept]
+    data = [field for field in plan.schema.fields if field.name not in keys and is_in_files(field.dataType)]
+    values = [without_void(sql_text.name(field.name), field.dataType) for field in data]
+    columns = [sql_text.name(field.name) for field in data]
+    if values != columns or len(columns) < len(plan.schema.fields):
         frame = frame.selectExpr(
-            *columns, *(_folder_key(field, keys[field.name]) for field in plan.partition)
+            *(f"{value} as {column}" for value, column in zip(values, columns, strict=True)),
+            *(_folder_key(field, keys[field.name]) for field in plan.partition),
         )
     if options.files is not None:
         frame = frame.repartition(options.files)

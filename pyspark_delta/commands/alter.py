@@ -19,7 +19,7 @@ from pyspark_delta.exceptions import (
 )
 from pyspark_delta.log.actions import Metadata, Protocol, dump
 from pyspark_delta.log.delta_log import DeltaLog
-from pyspark_delta.properties import checked_properties, spelled_name
+from pyspark_delta.properties import checked_properties, refuse_engines_own, spelled_name
 from pyspark_delta.scan import scan
 
 __all__ = [
@@ -52,10 +52,12 @@ def set_properties(spark: SparkSession, log: DeltaLog, properties: Mapping[str, 
 def unset_properties(
     spark: SparkSession, log: DeltaLog, names: Iterable[str], *, if_exists: bool = False
 ) -> None:
-    """Remove properties."""
+    """Remove properties; one that only engines maintain can't be removed, whether the table has it or not."""
+    wanted = [spelled_name(name) for name in names]
+    for name in wanted:
+        refuse_engines_own(name)
     with changing(spark, log) as change:
         metadata = change.snapshot.metadata
-        wanted = [spelled_name(name) for name in names]
         missing = [name for name in wanted if name not in metadata.configuration]
         if missing and not if_exists:
             raise InvalidArgument(f"the table has no property {', '.join(missing)}")

@@ -21,6 +21,7 @@ from pyspark_delta.partition_values import HIVE_NULL, encode_path, internal
 from pyspark_delta.schema import find
 from pyspark_delta.schema_enforcement import as_nullable
 from pyspark_delta.storage import Storage, storage_of
+from pyspark_delta.void_types import void_places
 
 __all__ = ["convert_to_delta"]
 
@@ -52,6 +53,7 @@ def convert_to_delta(
     data = spark.read.option("mergeSchema", "true").parquet(
         *(storage.for_spark(f"{log.path}/{file.name}") for file in files)
     )
+    _refuse_void(data.schema, path)
     fields = [field for field in data.schema.fields if find(partition, field.name) is None]
     schema = as_nullable(StructType([*fields, *partition.fields]))
     metadata = new_metadata(schema, partition.names)
@@ -83,6 +85,14 @@ def convert_to_delta(
         user_metadata=read_conf(spark, USER_METADATA),
     )
     return log
+
+
+def _refuse_void(schema: StructType, path: str) -> None:
+    if places := void_places(schema):
+        raise DeltaAnalysisError(
+            f"the files below {path} have columns of type void, which no file of a table may: {', '.join(places)}",
+            "Write the files again without these columns, or with a type for them.",
+        )
 
 
 def _path(identifier: str) -> str:

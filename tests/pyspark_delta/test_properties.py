@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyspark_delta.exceptions import InvalidArgument
-from pyspark_delta.properties import checked_properties, spelled_name
+from pyspark_delta.properties import checked_properties, refuse_engines_own, spelled_name
 
 
 def test_names_are_known_whatever_their_case():
@@ -55,3 +55,20 @@ def test_an_unknown_reserved_name_is_refused(name):
         "deltaless": "x",
     }
     assert checked_properties(known) == known
+
+
+@pytest.mark.parametrize(
+    "name",
+    (
+        "delta.columnMapping.maxColumnId",
+        "DELTA.columnmapping.MAXCOLUMNID",
+        "delta.rowTracking.materializedRowIdColumnName",
+        "delta.rowtracking.materializedrowcommitversioncolumnname",
+    ),
+)
+def test_a_property_that_only_engines_maintain_is_refused(name):
+    with pytest.raises(InvalidArgument, match="only engines maintain"):
+        checked_properties({"mine": "x", name: "5"})
+    with pytest.raises(InvalidArgument, match="only engines maintain"):
+        refuse_engines_own(name)
+    refuse_engines_own("delta.columnMapping.mode")

@@ -136,3 +136,33 @@ def test_properties_columns_and_constraints_change_no_data(spark, table):
     alter.unset_properties(spark, log, ["delta.appendOnly"])
     target.delete()
     assert target.count() == 0
+
+
+@pytest.mark.parametrize(
+    "name", ("delta.columnMapping.maxColumnId", "delta.rowTracking.materializedRowIdColumnName")
+)
+def test_nobody_sets_or_unsets_a_property_that_only_engines_maintain(spark, table, name):
+    write(numbers(spark, 1), table)
+    log = DeltaLog.for_path(table, spark)
+    own = {name: "5"}
+    replacing = DeltaTable.replace(spark).location(table).addColumn("id", "bigint").property(name, "5")
+    for attempt in (
+        lambda: alter.set_properties(spark, log, {"mine": "x", **own}),
+        lambda: alter.unset_properties(spark, log, ["mine", name.upper()], if_exists=True),
+        lambda: alter.unset_properties(spark, log, [name]),
+        replacing.execute,
+        lambda: (
+            DeltaTable.create(spark)
+            .location(f"{table}2")
+            .addColumn("id", "bigint")
+            .property(name, "5")
+            .execute()
+        ),
+        lambda: write(numbers(spark, 1), f"{table}2", properties=own),
+        lambda: write(numbers(spark, 1), table, mode="overwrite", overwrite_schema=True, properties=own),
+        lambda: DeltaTable.forPath(spark, table).clone(f"{table}2", isShallow=True, properties=own),
+    ):
+        with pytest.raises(InvalidArgument, match="only engines maintain"):
+            attempt()
+    assert (log.update().version, dict(log.update().properties)) == (0, {})
+    assert not DeltaLog.for_path(f"{table}2", spark).exists()
