@@ -85,13 +85,22 @@ def _is_it(finding: Finding, violation: Violation) -> bool:
 def _unexplained(
     finding: Finding, history: History, playthrough: Playthrough
 ) -> Iterator[tuple[StepResult, Violation]]:
-    """The violations by the finding's engine, without those that other causes predict."""
+    """The violations by what sits in the place of the finding's engine, without those that other causes predict.
+
+    An adapter there may call itself by another name.
+    """
     own = {cause for cause in (finding.cause, *finding.candidates) if cause}
     causes = all_causes()
-    for step_result, violation in playthrough.violations(finding.key.engine):
-        candidates = set(candidate_causes(step_result.observation, violation, history, causes))
-        if not candidates or candidates & own or (_is_it(finding, violation) and finding.minimal is not None):
-            yield step_result, violation
+    seated = {EngineId.parse(engine).name for engine in Setup.of(finding, history).engines}
+    others = seated - {finding.key.engine}
+    for step_result in playthrough.results:
+        if EngineId.parse(step_result.observation.engine).name in others:
+            continue
+        for violation in step_result.violations:
+            candidates = set(candidate_causes(step_result.observation, violation, history, causes))
+            is_it = _is_it(finding, violation) and finding.minimal is not None
+            if not candidates or candidates & own or is_it:
+                yield step_result, violation
 
 
 def _words(step_result: StepResult, violation: Violation) -> str:

@@ -9,7 +9,7 @@ import pytest
 from conformance.cli import main
 from conformance.triage.bisect import bisect
 from conformance.triage.bisect_command import BadRange, versions_between
-from conformance.triage.on_build import COULD_NOT_RUN, FAILS, HOLDS, Verdict
+from conformance.triage.on_build import COULD_NOT_RUN, FAILS, HOLDS, OTHERWISE, Verdict
 from delta_adapters.releases import in_order, released_versions
 from tests.triage.cause_findings import keep_finding_of
 
@@ -41,6 +41,12 @@ class TestSearch:
         began = (VERSIONS[failing[0] - 1], VERSIONS[failing[0]]) if failing[0] else None
         ended = (VERSIONS[end - 1], VERSIONS[end]) if end < len(VERSIONS) else None
         assert (found.began, found.ended) == (began, ended)
+
+    def test_a_version_that_fails_otherwise_does_not_have_this_failure(self):
+        def play(version: str) -> Verdict:
+            return Verdict(FAILS if VERSIONS.index(version) >= 13 else OTHERWISE)
+
+        assert bisect(VERSIONS, play, "1.20").began == ("1.12", "1.13")
 
     def test_what_always_fails_is_said_so_after_both_ends(self):
         found = bisect(VERSIONS, plays(range(40)), "1.20")
@@ -128,6 +134,6 @@ def test_a_catalogued_deviation_is_bisected_over_real_versions(tmp_path, capsys)
     printed = capsys.readouterr().out
     assert "Began between 1.3.3 and 1.4.0; still fails in 1.4.1, the newest of the range." in printed
     rows = [line.split()[:2] for line in printed.splitlines() if line.startswith("  1.")]
-    assert ["1.3.3", "fails"] in rows  # it holds there, and breaks another requirement
-    assert "1.3.3  fails otherwise" in printed
+    assert ["1.3.3", "holds"] in rows
+    assert ["1.4.0", "fails"] in rows
     assert Path(finding, "finding.json").exists()

@@ -15,6 +15,18 @@ from tests.triage.cause_findings import keep_finding_of
 CAUSE = "delta-rs-nan-left-out-of-bounds"
 INSTALLED = f"delta-rs@{installed_version('delta-rs')}"
 
+ADDS_A_COLUMN = """
+import pyarrow as pa
+from dataclasses import replace
+from delta_adapters.reference import Reference
+
+class AddsAColumn(Reference):
+    def read(self, read):
+        answer = super().read(read)
+        more = answer.table.append_column("more", pa.nulls(answer.table.num_rows))
+        return answer if read.where is None else replace(answer, table=more)
+"""
+
 
 @pytest.fixture
 def finding(tmp_path: Path) -> Path:
@@ -29,6 +41,13 @@ def test_a_finding_that_fails_in_the_build_too_ends_with_1(finding, capsys):
 def test_a_finding_that_is_gone_in_the_build_ends_with_0(finding, capsys):
     assert main(["replay", str(finding), "--engine", "delta_adapters.reference:Reference"]) == 0
     assert "is fixed in delta_adapters.reference:Reference" in capsys.readouterr().out
+
+
+def test_a_build_that_breaks_another_rule_is_told_apart(finding, tmp_path, capsys):
+    build = tmp_path / "build.py"
+    build.write_text(ADDS_A_COLUMN)
+    assert main(["replay", str(finding), "--engine", f"{build}:AddsAColumn"]) == 1
+    assert "fails in another way" in capsys.readouterr().out
 
 
 def test_a_build_that_does_not_start_ends_with_3(finding, capsys):
