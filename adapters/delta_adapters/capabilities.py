@@ -176,7 +176,7 @@ class Capabilities:
         for field in schema:
             partition = field.name in partition_by
             claimed = self.partition_types if partition else self.data_types
-            names = {*_type_names(field.type), *(("char",) if width_of(field) is not None else ())}
+            names = {*type_names(field.type), *(("char",) if width_of(field) is not None else ())}
             missing = sorted(names - claimed)
             if missing:
                 return (
@@ -332,7 +332,8 @@ def _calls(expression: Expression) -> Iterator[str]:
         yield from _calls(part)
 
 
-def _type_names(data_type: DataType) -> Iterator[str]:
+def type_names(data_type: DataType) -> Iterator[str]:
+    """Yield the names of a type and of the types in it, as capability documents have them."""
     match data_type:
         case Primitive(name=name):
             yield name
@@ -340,17 +341,17 @@ def _type_names(data_type: DataType) -> Iterator[str]:
             yield "decimal"
         case Array(element=element):
             yield "array"
-            yield from _type_names(element)
+            yield from type_names(element)
         case Map(key=key, value=value):
             yield "map"
-            yield from _type_names(key)
-            yield from _type_names(value)
+            yield from type_names(key)
+            yield from type_names(value)
         case Struct(fields=fields):
             yield "struct"
             for field in fields:
-                yield from _type_names(field.type)
+                yield from type_names(field.type)
 
 
 def _nested(data_type: DataType) -> bool:
     """Whether a container holds a container."""
-    return sum(name in {"struct", "array", "map"} for name in _type_names(data_type)) > 1
+    return sum(name in {"struct", "array", "map"} for name in type_names(data_type)) > 1

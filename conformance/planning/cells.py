@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from conformance.generation.facets import facets_of
-from delta_adapters.capabilities import options_of
+from delta_adapters.capabilities import options_of, type_names
 from delta_models.expressions import Expression, columns_of
 from delta_models.operations import (
     QUERIES,
@@ -40,7 +40,7 @@ from delta_models.operations import (
     Update,
 )
 from delta_models.outcomes import Rejected
-from delta_models.schema import Array, DataType, DecimalType, Map, Primitive, Struct, width_of
+from delta_models.schema import width_of
 from delta_models.table import Expectation, Table
 from delta_models.wire_names import name_of
 
@@ -108,29 +108,6 @@ def pair_cell(first: str, second: str, order: str) -> Cell:
     return (RACE, second, first, {"first": "second", "second": "first"}.get(order, order))
 
 
-def type_names(data_type: DataType) -> frozenset[str]:
-    """Return the names of a type and of the types in it, as capability documents have them."""
-    return frozenset(_type_names(data_type))
-
-
-def _type_names(data_type: DataType) -> Iterator[str]:
-    match data_type:
-        case Primitive(name=name):
-            yield name
-        case DecimalType():
-            yield "decimal"
-        case Array(element=element):
-            yield "array"
-            yield from _type_names(element)
-        case Map(key=key, value=value):
-            yield "map"
-            yield from (*_type_names(key), *_type_names(value))
-        case Struct(fields=fields):
-            yield "struct"
-            for field in fields:
-                yield from _type_names(field.type)
-
-
 def _types_of(table: Table, operation: Operation) -> frozenset[str]:
     """The types of the columns that an operation concerns: all, or those that it assigns or compares."""
     match operation:
@@ -150,7 +127,7 @@ def _types_of(table: Table, operation: Operation) -> frozenset[str]:
     found: set[str] = set()
     for field in schema:
         if names is None or field.name in names:
-            kinds = type_names(field.type) | ({"char"} if width_of(field) is not None else set())
+            kinds = frozenset(type_names(field.type)) | ({"char"} if width_of(field) is not None else set())
             found |= {PARTITION + kind for kind in kinds} if field.name in table.partition_by else kinds
     return frozenset(found)
 

@@ -12,9 +12,9 @@ from conformance.generation.facets import NESTED as NESTED_FACET
 from conformance.generation.facets import PARTITIONED, Facet
 from conformance.generation.feature_bundles import CLOCKS, NESTED, PLAIN_TYPES, SMALL, VARIANTS, Types
 from conformance.generation.table_profiles import GATE, TYPES
-from conformance.planning.cells import PARTITION, TYPE, Cell, type_names
+from conformance.planning.cells import PARTITION, TYPE, Cell
 from conformance.planning.coverage import Coverage
-from delta_adapters.capabilities import Capabilities
+from delta_adapters.capabilities import Capabilities, type_names
 from delta_models.schema import VOID, DataType
 
 MOST_WEIGHT = 4  # of a type of which nothing is missing
@@ -46,11 +46,13 @@ def draw_directed_shape(
     folders = _weighted(needs, partition_types - CONTAINERS, PARTITION, nested=False)
     names = {facet.name for facet in facets}
     if not names and focus is not None:  # a plain table is wanted
-        types = tuple(entry for entry in types if not type_names(entry[0]) & {*CONTAINERS, "timestamp_ntz"})
+        types = tuple(
+            entry for entry in types if not {*type_names(entry[0])} & {*CONTAINERS, "timestamp_ntz"}
+        )
     asked = [facet.bundle for facet in facets if facet.bundle and facet.name != NESTED_FACET]
     if NESTED_FACET in names:  # mostly such types, but no others than are claimed
         types += tuple(
-            (data_type, 4 * weight) for data_type, weight in types if type_names(data_type) & CONTAINERS
+            (data_type, 4 * weight) for data_type, weight in types if {*type_names(data_type)} & CONTAINERS
         )
     shape = draw_shape(
         choices,
@@ -92,5 +94,5 @@ def _weighted(needs: Counter[str], claimed: frozenset[str], prefix: str, *, nest
             ),
         )
         for data_type, weight in weights.items()
-        if (names := type_names(data_type)) <= claimed and (nested or len(names) == 1)
+        if (names := {*type_names(data_type)}) <= claimed and (nested or len(names) == 1)
     )
