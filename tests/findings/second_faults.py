@@ -474,8 +474,18 @@ class CommitsAThirdTime(Tampered):
     """An append whose commit was reported as taken is made a third time."""
 
     def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
-        if isinstance(operation, Append) and len(list(self.log.glob("*[0-9].json"))) == 4:
+        if isinstance(operation, Append) and len(list(self.log.glob("*[0-9].json"))) == 5:
             DeltaRs.execute(self, operation, "again")
+        return outcome
+
+
+class EndsAVacuumTwice(Tampered):
+    """A vacuum whose first commit was reported as taken commits its end twice too."""
+
+    def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
+        if isinstance(operation, Vacuum):
+            end = max(self.log.glob("*[0-9].json"))
+            shutil.copyfile(end, end.with_name(f"{int(end.stem) + 1:020}.json"))
         return outcome
 
 

@@ -254,7 +254,7 @@ def test_a_second_fault_beside_respelt_paths_is_new(tmp_path: Path):
 def instrumented_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InstrumentedEngines]:
     names = (
         "OptimizeAddsTwice", "OverwriteAddsTwice", "AppendRefusedOtherwise", "CommitsAThirdTime",
-        "RefusedOtherwise",
+        "RefusedOtherwise", "EndsAVacuumTwice",
     )  # fmt: skip
     made = InstrumentedEngines(
         {name: parse_engine(f"{FAULTS}:{name}") for name in names},
@@ -311,6 +311,7 @@ def all_candidates(results: Sequence[StepResult], steps: Sequence[Operation]):
 @pytest.mark.parametrize(
     ("fault", "operation"),
     (
+        ("EndsAVacuumTwice", Vacuum(retention_hours=0.0)),
         ("CommitsAThirdTime", Append(Rows(struct(("id", LONG)), ((1,),)))),
         ("RefusedOtherwise", Overwrite(Rows(struct(("id", LONG)), ((1,),)))),
     ),
@@ -325,7 +326,8 @@ def test_a_second_fault_after_the_same_crash_is_new(
     )
     schema = struct(("id", LONG))
     steps: list[Operation] = [
-        Create(schema), Append(Rows(schema, ((7,),))), LoseReplyAt("commit", errno="EEXIST"), operation,
+        Create(schema), Append(Rows(schema, ((7,),))), Overwrite(Rows(schema, ((8,),))),
+        LoseReplyAt("commit", errno="EEXIST"), operation,
     ]  # fmt: skip
     results = list(table_session.open_all())
     for step in steps:
