@@ -55,7 +55,9 @@ from delta_adapters.registry import EngineSpec
 from delta_adapters.spark.java import JavaError
 
 TIDY_UP = 30.0  # seconds that workers have to end after SIGTERM
-GRACE = 5.0  # seconds after the deadline in which an operation, or what is still explained, may end
+GRACE = 5.0  # seconds after the deadline in which an operation may still end
+# Seconds after it for each sighting that is still explained. A cause of it may need one play.
+LAST_WORD = 20.0
 
 
 def run_plan(options: RunOptions, plan: Plan, bus: Bus) -> None:
@@ -301,7 +303,7 @@ class Coordinator:
         if self._deadline is not None and time.monotonic() >= self._deadline:
             job = self._triage.last_job(worker.number, heavy=worker.heavy)
             if job is not None:
-                self._patience = time.monotonic() + GRACE
+                self._patience = time.monotonic() + LAST_WORD
             return job
         plays_on = any(isinstance(other.job, Chunk) for other in self._workers)
         if not (plays_on or self._heavy or self._light):
