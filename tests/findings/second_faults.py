@@ -341,6 +341,16 @@ class UpdatesOneRow(Tampered):
         return operation
 
 
+class UpdatesOneRowOfItsOwn(Tampered):
+    """An update by a predicate updates the row with the id 1 alone, if the predicate picks it."""
+
+    def other(self, operation: Operation) -> Operation:
+        if isinstance(operation, Update) and operation.where is not None:
+            first = Compare("=", Column(("id",)), Literal(LONG, 1))
+            return replace(operation, where=And((operation.where, first)))
+        return operation
+
+
 class CountsADeletedRowLess(Tampered):
     """The metric of deleted rows is too small by one."""
 
@@ -349,6 +359,18 @@ class CountsADeletedRowLess(Tampered):
             metrics = info.get("operationMetrics", {})
             for name in {"num_deleted_rows", "num_target_rows_deleted"} & metrics.keys():
                 metrics[name] -= 1
+
+        return _edited(forms, "commitInfo", edit)
+
+
+class CountsACopiedRowMore(Tampered):
+    """The metric of copied rows is too large by one."""
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form]:
+        def edit(info: Form) -> None:
+            metrics = info.get("operationMetrics", {})
+            if "num_copied_rows" in metrics:
+                metrics["num_copied_rows"] += 1
 
         return _edited(forms, "commitInfo", edit)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from conformance.checks.protocol import supported
+from conformance.findings.predictions.tables import files_with_rows
 from conformance.observations.observation import Observation
 from delta_models.expressions import columns_of
 from delta_models.log import Commit, LogError, Snapshot, paths, transitions
@@ -60,6 +61,18 @@ def deleted_rows_not_counted(observation: Observation, violation: Violation) -> 
         and any(commit.removes for commit in observation.commits)
         and not any(commit.adds for commit in observation.commits)
     )
+
+
+def change_rows_counted_as_copied(observation: Observation, violation: Violation) -> bool:
+    """Of a delete with change data all rows of the removed files are counted as copied, and none as deleted."""
+    told, before = METRIC.fullmatch(violation.detail), observation.before
+    if told is None or before is None or not isinstance(observation.operation, Delete):
+        return False
+    if len(observation.commits) != 1 or not observation.commits[0].cdcs:
+        return False
+    removed = {remove.key for remove in observation.commits[0].removes}
+    rows = sum(len(rows) for add, rows in files_with_rows(observation, before) if add.key in removed)
+    return (told["name"], told["said"]) in {("numdeletedrows", "0"), ("numcopiedrows", str(rows))}
 
 
 def compaction_without_nulls(observation: Observation, violation: Violation) -> bool:
