@@ -71,6 +71,7 @@ DIFFERENCES: Mapping[str, Difference] = {
     "column-is-cdc": commits.column_is_cdc,
     "restored-with-fresh-ids": commits.restored_with_fresh_ids,
     "sign-before-the-fraction": commits.sign_before_the_fraction,
+    "unreadable-for-the-sign": commits.unreadable_for_the_sign,
     "bytes-as-their-escapes": contents.bytes_as_their_escapes,
     "bytes-as-replacement-characters": contents.bytes_as_replacement_characters,
     "name-of-null-mixed-with-null": contents.name_of_null_mixed_with_null,

@@ -313,6 +313,25 @@ def sign_before_the_fraction(observation: Observation, violation: Violation) -> 
     )
 
 
+def unreadable_for_the_sign(observation: Observation, violation: Violation) -> bool:
+    """The table can't be read after a fault, for one file with such a text, which the violation names."""
+    after = observation.after
+    if after is None:
+        return False
+    for add in after.live.values():
+        for name, text in add.partition_values.items():
+            data_type = after.schema[name].type if name in after.schema.names else None
+            if (
+                isinstance(data_type, DecimalType)
+                and violation.detail.startswith(
+                    f"version {after.version} can't be read: {add.path}: partition column {name!r}: "
+                )
+                and text in _written_wrongly(observation, name, data_type)
+            ):
+                return True
+    return False
+
+
 def _written_wrongly(observation: Observation, name: str, data_type: DecimalType) -> set[str]:
     """The texts that deltalake writes for the values below 0 that may be in a column."""
     values: set[Decimal] = set()
