@@ -8,7 +8,7 @@ files.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import permutations
 
 from conformance.findings.predictions.tables import (
@@ -94,7 +94,9 @@ def one_group_of_files_written_in_a_race(observation: Observation, _: Violation)
     return False
 
 
-def _group_of(before: Snapshot, write: Operation, files: Sequence[File], removed: set[object]) -> bool | None:
+def _group_of(
+    before: Snapshot, write: Operation, files: Sequence[File], removed: Collection[object]
+) -> bool | None:
     """Whether a write removed one group's files: False if it is all that it picks, None if it is neither."""
     if not isinstance(write, Update | Delete):
         return None
