@@ -341,6 +341,16 @@ class UpdatesOneRow(Tampered):
         return operation
 
 
+class UpdatesOneRowOfItsOwn(Tampered):
+    """An update by a predicate updates the row with the id 1 alone, if the predicate picks it."""
+
+    def other(self, operation: Operation) -> Operation:
+        if isinstance(operation, Update) and operation.where is not None:
+            first = Compare("=", Column(("id",)), Literal(LONG, 1))
+            return replace(operation, where=And((operation.where, first)))
+        return operation
+
+
 class CountsADeletedRowLess(Tampered):
     """The metric of deleted rows is too small by one."""
 
@@ -349,6 +359,18 @@ class CountsADeletedRowLess(Tampered):
             metrics = info.get("operationMetrics", {})
             for name in {"num_deleted_rows", "num_target_rows_deleted"} & metrics.keys():
                 metrics[name] -= 1
+
+        return _edited(forms, "commitInfo", edit)
+
+
+class CountsACopiedRowMore(Tampered):
+    """The metric of copied rows is too large by one."""
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form]:
+        def edit(info: Form) -> None:
+            metrics = info.get("operationMetrics", {})
+            if "num_copied_rows" in metrics:
+                metrics["num_copied_rows"] += 1
 
         return _edited(forms, "commitInfo", edit)
 
@@ -474,8 +496,18 @@ class CommitsAThirdTime(Tampered):
     """An append whose commit was reported as taken is made a third time."""
 
     def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
-        if isinstance(operation, Append) and len(list(self.log.glob("*[0-9].json"))) == 4:
+        if isinstance(operation, Append) and len(list(self.log.glob("*[0-9].json"))) == 5:
             DeltaRs.execute(self, operation, "again")
+        return outcome
+
+
+class EndsAVacuumTwice(Tampered):
+    """A vacuum whose first commit was reported as taken commits its end twice too."""
+
+    def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
+        if isinstance(operation, Vacuum):
+            end = max(self.log.glob("*[0-9].json"))
+            shutil.copyfile(end, end.with_name(f"{int(end.stem) + 1:020}.json"))
         return outcome
 
 

@@ -25,7 +25,9 @@ from delta_models.operations import (
     Append,
     CompactLog,
     Create,
+    DeadTableAt,
     Delete,
+    Interleave,
     LoseReplyAt,
     Merge,
     MergeClause,
@@ -36,6 +38,7 @@ from delta_models.operations import (
     Update,
     Vacuum,
 )
+from delta_models.requirements import Violation
 from delta_models.schema import BINARY, BOOLEAN, DOUBLE, LONG, STRING, DecimalType, Field, struct
 from delta_models.values import Decimal, Rows
 from tests.findings import second_faults
@@ -68,6 +71,10 @@ SAME_ID = Compare("=", Column(("source", "id")), Column(("target", "id")))
 ABOVE_5 = Compare(">", Column(("source", "v")), Literal(DOUBLE, 5.0))
 DELETE_ABOVE_5 = MergeClause("matched", "delete", condition=ABOVE_5)
 DELETE = MergeClause("matched", "delete")
+COUNTED = [  # a delete of two rows of three, whose change data are recorded
+    *written(NUMBERS, (1, 1.0), (2, 1.0), (3, 2.0), properties=(("delta.enableChangeDataFeed", "true"),)),
+    Delete(Compare("=", V, Literal(DOUBLE, 1.0))),
+]
 
 
 def contradiction(v: float) -> list[Operation]:
@@ -157,6 +164,8 @@ LOCKSTEP: Sequence[tuple[str, str, list[Operation], str]] = (
     ("delta-rs-merged-files-stay", "MergeAddsTwice", minimal("delta-rs-merged-files-stay"), "contents.merge"),
     ("delta-rs-deleted-rows-not-counted", "CountsADeletedRowLess",
      [*written(TEXTS, (1, "a"), (2, "a")), Delete()], "metrics.rows-deleted"),
+    ("delta-rs-counts-changes-as-copies", "CountsADeletedRowLess", COUNTED, "metrics.rows-deleted"),
+    ("delta-rs-counts-changes-as-copies", "CountsACopiedRowMore", COUNTED, "metrics.rows-copied"),
     ("delta-rs-merges-every-match", "MergesTheFirstMatch", minimal("delta-rs-merges-every-match"),
      "outcome.ambiguous-match-refused"),
     ("delta-rs-merges-every-match", "CountsADeletedRowLess",
@@ -254,7 +263,7 @@ def test_a_second_fault_beside_respelt_paths_is_new(tmp_path: Path):
 def instrumented_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InstrumentedEngines]:
     names = (
         "OptimizeAddsTwice", "OverwriteAddsTwice", "AppendRefusedOtherwise", "CommitsAThirdTime",
-        "RefusedOtherwise",
+        "RefusedOtherwise", "EndsAVacuumTwice", "UpdatesOneRow", "UpdatesOneRowOfItsOwn",
     )  # fmt: skip
     made = InstrumentedEngines(
         {name: parse_engine(f"{FAULTS}:{name}") for name in names},
@@ -277,25 +286,57 @@ RACES = (
 def test_a_second_fault_in_the_same_race_is_new(
     cause: str, fault: str, area: str, instrumented_engines: InstrumentedEngines, tmp_path: Path
 ):
+    found = in_a_race(fault, area, minimal(cause), instrumented_engines, tmp_path)
+    assert found
+    assert {candidates for _, candidates in found} == {()}, found
+
+
+def test_an_update_that_passes_over_a_row_of_a_file_is_new_in_a_race_too(
+    instrumented_engines: InstrumentedEngines, tmp_path: Path
+):
+    schema = struct(("id", LONG), ("part", LONG))
+    one, two = Literal(LONG, 1), Literal(LONG, 2)
+    steps: list[Operation] = [
+        Create(schema, ("part",)),
+        Append(Rows(schema, ((1, 2), (2, 2)))),
+        Append(Rows(schema, ((3, 2),))),
+        Interleave(
+            (
+                Update((("part", two),), Compare("=", PART, one)),
+                Update((("part", one),), Compare("=", PART, two)),
+            ),
+            (),
+        ),
+    ]
+    found = in_a_race("UpdatesOneRowOfItsOwn", "race.no-write-skew", steps, instrumented_engines, tmp_path)
+    assert found
+    assert {candidates for _, candidates in found} == {()}, found
+
+
+def in_a_race(
+    fault: str,
+    area: str,
+    steps: Sequence[Operation],
+    instrumented_engines: InstrumentedEngines,
+    folder: Path,
+) -> list[tuple[str, tuple[str, ...]]]:
+    """What violates requirements of an area in a race of engines with a fault, and the causes that predict it."""
     players = [player for place in "AB" if (player := instrumented_engines.get(fault, place)) is not None]
     table_session = RaceTableSession(
-        tmp_path / "table",
+        folder / "table",
         [engine_session_of(player.engine) for player in players],
         [player.instrumented_process for player in players],
         instrumented_engines.turnstile,
         "t",
     )
-    steps = minimal(cause)
     results = list(table_session.open_all())
     for operation in steps:
         results += table_session.execute(Step(operation))
-    found = [
+    return [
         (violation.requirement, candidates)
         for violation, candidates in all_candidates(results, steps)
         if violation.requirement.startswith(area)
     ]
-    assert found
-    assert {candidates for _, candidates in found} == {()}, found
 
 
 def all_candidates(results: Sequence[StepResult], steps: Sequence[Operation]):
@@ -311,6 +352,7 @@ def all_candidates(results: Sequence[StepResult], steps: Sequence[Operation]):
 @pytest.mark.parametrize(
     ("fault", "operation"),
     (
+        ("EndsAVacuumTwice", Vacuum(retention_hours=0.0)),
         ("CommitsAThirdTime", Append(Rows(struct(("id", LONG)), ((1,),)))),
         ("RefusedOtherwise", Overwrite(Rows(struct(("id", LONG)), ((1,),)))),
     ),
@@ -318,22 +360,43 @@ def all_candidates(results: Sequence[StepResult], steps: Sequence[Operation]):
 def test_a_second_fault_after_the_same_crash_is_new(
     fault: str, operation: Operation, instrumented_engines: InstrumentedEngines, tmp_path: Path
 ):
+    schema = struct(("id", LONG))
+    steps: list[Operation] = [
+        Create(schema), Append(Rows(schema, ((7,),))), Overwrite(Rows(schema, ((8,),))),
+        LoseReplyAt("commit", errno="EEXIST"), operation,
+    ]  # fmt: skip
+    found = in_a_crash(fault, steps, instrumented_engines, tmp_path)
+    assert found
+    assert {candidates for _, candidates in found} == {()}, found
+
+
+def test_an_update_that_passes_over_a_row_of_a_file_is_new_in_a_crash_too(
+    instrumented_engines: InstrumentedEngines, tmp_path: Path
+):
+    steps = [
+        *written(TEXTS, (1, "a"), (2, "a"), (3, "c"), partition_by=("part",)),
+        DeadTableAt("commit", "after"),
+        Update((("id", Literal(LONG, 9)),)),
+    ]
+    found = in_a_crash("UpdatesOneRow", steps, instrumented_engines, tmp_path)
+    assert {violation.requirement for violation, _ in found} == {"crash.all-or-nothing"}
+    assert {candidates for _, candidates in found} == {()}, found
+
+
+def in_a_crash(
+    fault: str, steps: Sequence[Operation], instrumented_engines: InstrumentedEngines, folder: Path
+) -> list[tuple[Violation, tuple[str, ...]]]:
+    """What violates requirements of crashes with a faulty engine, and the causes that predict it."""
     player = instrumented_engines.get(fault, "A")
     assert player is not None
     table_session = CrashTableSession(
-        tmp_path / "table", [engine_session_of(player.engine)], player.instrumented_process, 1, "t"
+        folder / "table", [engine_session_of(player.engine)], player.instrumented_process, 1, "t"
     )
-    schema = struct(("id", LONG))
-    steps: list[Operation] = [
-        Create(schema), Append(Rows(schema, ((7,),))), LoseReplyAt("commit", errno="EEXIST"), operation,
-    ]  # fmt: skip
     results = list(table_session.open_all())
     for step in steps:
         results += table_session.execute(Step(step))
-    found = [
+    return [
         (violation, candidates)
         for violation, candidates in all_candidates(results, steps)
         if violation.requirement.startswith("crash.")
     ]
-    assert found
-    assert {candidates for _, candidates in found} == {()}, found

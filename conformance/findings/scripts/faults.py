@@ -138,7 +138,8 @@ def about_crash(requirement: str, before: ModelHistory, after: ModelHistory, cal
             right="{versions}",
         )
     schema = after.table.schema
-    if before.table.exists and before.table.schema != schema:
+    widths = {len(row) for model in (before, after) if model.table.exists for row in model.table.rows}
+    if (before.table.exists and before.table.schema != schema) or widths - {len(schema)}:
         message = "rows of two schemas"
         raise NotPrintable(message)
     found, wanted = calls.comparison()
