@@ -189,6 +189,7 @@ LOCKSTEP: Sequence[tuple[str, str, list[Operation], str]] = (
      minimal("delta-rs-partition-columns-answered-last"), "read.columns"),
     ("delta-rs-vacuum-without-retention", "VacuumsLiveFilesToo",
      [*written(NUMBERS, (1, 1.0)), Overwrite(Rows(NUMBERS, ((2, 2.0),))), Vacuum()], "vacuum.keeps-data-files"),
+    ("delta-rs-vacuum-without-retention", "VacuumsNoChangeData", [*COUNTED, Vacuum()], "vacuum.keeps-data-files"),
     ("delta-rs-partition-columns-moved", "MovesAllColumns", minimal("delta-rs-partition-columns-moved"),
      "write.column-order"),
 )  # fmt: skip
@@ -224,6 +225,22 @@ def test_a_second_fault_with_the_same_trigger_is_new(
     found = candidates_of(played.result, steps, requirement)
     assert found, played.describe()
     assert set(found) == {()}, played.describe()
+
+
+@pytest.mark.parametrize("requirement", ("vacuum.keeps-data-files", "vacuum.keeps-change-data"))
+@pytest.mark.parametrize("column", ("v", "_v"))
+def test_a_vacuum_that_leaves_the_live_files_alone_is_known(requirement: str, column: str, tmp_path: Path):
+    """A partition column that begins with an underscore does not hide its folders from a vacuum."""
+    schema, by = struct(("id", LONG), (column, DOUBLE)), (column,) if column == "_v" else ()
+    rows = Rows(schema, ((1, 1.0), (2, 1.0), (3, 2.0)))
+    steps = [
+        Create(schema, by, (("delta.enableChangeDataFeed", "true"),)),
+        Append(rows), Delete(Compare("=", Column(("id",)), Literal(LONG, 1))), Vacuum(),
+    ]  # fmt: skip
+    played = play(second_faults.VacuumsAllButLiveFiles(), tmp_path / "table", steps)
+    found = candidates_of(played.result, steps, requirement)
+    assert found, played.describe()
+    assert set(found) == {("delta-rs-vacuum-without-retention",)}, played.describe()
 
 
 @pytest.mark.parametrize(
