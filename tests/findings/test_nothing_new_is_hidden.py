@@ -233,7 +233,7 @@ def test_a_vacuum_that_leaves_the_live_files_alone_is_known(requirement: str, co
     """A partition column that begins with an underscore does not hide its folders from a vacuum."""
     schema, by = struct(("id", LONG), (column, DOUBLE)), (column,) if column == "_v" else ()
     rows = Rows(schema, ((1, 1.0), (2, 1.0), (3, 2.0)))
-    steps = [
+    steps: list[Operation] = [
         Create(schema, by, (("delta.enableChangeDataFeed", "true"),)),
         Append(rows), Delete(Compare("=", Column(("id",)), Literal(LONG, 1))), Vacuum(),
     ]  # fmt: skip
@@ -281,6 +281,7 @@ def instrumented_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[I
     names = (
         "OptimizeAddsTwice", "OverwriteAddsTwice", "AppendRefusedOtherwise", "CommitsAThirdTime",
         "RefusedOtherwise", "EndsAVacuumTwice", "UpdatesOneRow", "UpdatesOneRowOfItsOwn",
+        "VacuumsAllButLiveFiles", "VacuumsLiveFilesToo",
     )  # fmt: skip
     made = InstrumentedEngines(
         {name: parse_engine(f"{FAULTS}:{name}") for name in names},
@@ -328,6 +329,24 @@ def test_an_update_that_passes_over_a_row_of_a_file_is_new_in_a_race_too(
     found = in_a_race("UpdatesOneRowOfItsOwn", "race.no-write-skew", steps, instrumented_engines, tmp_path)
     assert found
     assert {candidates for _, candidates in found} == {()}, found
+
+
+@pytest.mark.parametrize(
+    ("fault", "causes"),
+    (("VacuumsAllButLiveFiles", ("delta-rs-vacuum-without-retention",)), ("VacuumsLiveFilesToo", ())),
+)
+def test_a_vacuum_in_a_race_that_deletes_live_files_too_is_new(
+    fault: str, causes: tuple[str, ...], instrumented_engines: InstrumentedEngines, tmp_path: Path
+):
+    schema = struct(("id", LONG))
+    steps: list[Operation] = [
+        Create(schema),
+        Append(Rows(schema, ((1,),))),
+        Interleave((Vacuum(), Append(Rows(schema, ((2,),)))), (1, 1, 1, 0, 0, 0, 0, 1)),
+    ]
+    found = in_a_race(fault, "race.vacuum-spares-new-files", steps, instrumented_engines, tmp_path)
+    assert found
+    assert {candidates for _, candidates in found} == {causes}, found
 
 
 def in_a_race(

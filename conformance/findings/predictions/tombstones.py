@@ -91,15 +91,24 @@ def vacuum_begun_and_told_as_nothing(observation: Observation, _: Violation) -> 
 
 
 def new_files_vacuumed(observation: Observation, violation: Violation) -> bool:
-    """A vacuum has deleted a file that another writer made at the same time, and that was not live before."""
-    race, before = observation.race, observation.before
-    if race is None or before is None:
+    """A vacuum has deleted files that another writer made at the same time, and none that was live before."""
+    race, before, after = observation.race, observation.before, observation.after
+    if race is None or before is None or after is None:
         return False
     full = [one for one in race.operations if isinstance(one, Vacuum) and not one.lite and not one.dry_run]
     known = {add.path for add in before.live.values()}
     new = [add.path for commit in observation.commits for add in commit.adds if add.path not in known]
-    gone = [path for path in new if not paths.resolve(observation.folder, path).exists()]
-    return full != [] and any(path in violation.detail for path in gone)
+    gone = [path for path in new if _is_gone(observation, path)]
+    stay = [add.path for add in live_adds(after) if add.path in known]
+    return (
+        full != []
+        and any(path in violation.detail for path in gone)
+        and not any(_is_gone(observation, path) for path in stay)
+    )
+
+
+def _is_gone(observation: Observation, path: str) -> bool:
+    return not paths.resolve(observation.folder, path).exists()
 
 
 def _values_of_removes(snapshot: Snapshot) -> list[str | None]:
