@@ -332,6 +332,33 @@ def test_an_update_that_passes_over_a_row_of_a_file_is_new_in_a_race_too(
 
 
 @pytest.mark.parametrize(
+    ("second", "causes"),
+    ((((1, 2),), ("delta-rs-passes-over-files",)), (((1, 2), (4, 2)), ())),
+    ids=("passes-over-a-file", "passes-over-a-row"),
+)
+def test_beside_a_refused_write_an_update_that_passes_over_a_row_is_new(
+    second: tuple[tuple[int, int], ...],
+    causes: tuple[str, ...],
+    instrumented_engines: InstrumentedEngines,
+    tmp_path: Path,
+):
+    schema = struct(("id", LONG), ("part", LONG))
+    one, two = Literal(LONG, 1), Literal(LONG, 2)
+    steps: list[Operation] = [
+        Create(schema, ("part",)),
+        Append(Rows(schema, ((3, 2), (5, 1)))),
+        Append(Rows(schema, second)),
+        Interleave(
+            (Delete(Compare("=", PART, one)), Update((("part", one),), Compare("=", PART, two))),
+            (1, 1, 0, 1, 1, 0, 0, 0),
+        ),
+    ]
+    found = in_a_race("UpdatesOneRowOfItsOwn", "race.no-", steps, instrumented_engines, tmp_path)
+    assert found
+    assert {candidates for _, candidates in found} == {causes}, found
+
+
+@pytest.mark.parametrize(
     ("fault", "causes"),
     (("VacuumsAllButLiveFiles", ("delta-rs-vacuum-without-retention",)), ("VacuumsLiveFilesToo", ())),
 )
