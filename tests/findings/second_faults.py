@@ -414,6 +414,15 @@ class RefusesTheFilterOtherwise(Tampered):
         return super().read(read)
 
 
+class RefusesTheFilterByNoNumber(Tampered):
+    """A filter is refused as deltalake 1.5 does that compares columns, whatever it compares."""
+
+    def read(self, read: Query) -> Answer | Outcome:
+        if isinstance(read, Read) and read.where is not None:
+            return Rejected("unclassified", "Selectivity is out of limit: NaN.")
+        return super().read(read)
+
+
 class RefusesTheUpdateOtherwise(DeltaRs):
     """An update is refused in other words, and not made."""
 

@@ -179,6 +179,8 @@ LOCKSTEP: Sequence[tuple[str, str, list[Operation], str]] = (
      "outcome.allowed"),
     ("delta-rs-selectivity-of-all-longs", "RefusesTheFilterOtherwise", minimal("delta-rs-selectivity-of-all-longs"),
      "read.succeeds"),
+    ("delta-rs-selectivity-of-all-longs", "RefusesTheFilterByNoNumber", minimal("delta-rs-selectivity-of-all-longs"),
+     "read.succeeds"),
     ("delta-rs-creates-what-it-cannot-read", "RefusesInOtherWords",
      minimal("delta-rs-creates-what-it-cannot-read"), "outcome.allowed"),
     ("delta-rs-casts-of-moments", "RefusesTheUpdateOtherwise", minimal("delta-rs-casts-of-moments"),
@@ -225,6 +227,22 @@ def test_a_second_fault_with_the_same_trigger_is_new(
     found = candidates_of(played.result, steps, requirement)
     assert found, played.describe()
     assert set(found) == {()}, played.describe()
+
+
+@pytest.mark.parametrize(
+    ("greatest", "causes"), ((2**63 - 1, ("delta-rs-selectivity-of-all-longs",)), (2**63 - 2, ()))
+)
+def test_columns_that_are_compared_are_refused_by_no_number(
+    greatest: int, causes: tuple[str, ...], tmp_path: Path
+):
+    schema = struct(("id", LONG))
+    steps: list[Operation] = [
+        Create(schema),
+        Append(Rows(schema, ((-(2**63),), (greatest,)))),
+        Read(where=Compare(">=", Column(("id",)), Column(("id",)))),
+    ]
+    played = play(second_faults.RefusesTheFilterByNoNumber(), tmp_path / "table", steps, extra_reads=False)
+    assert candidates_of(played.result, steps, "read.succeeds") == [causes], played.describe()
 
 
 @pytest.mark.parametrize("requirement", ("vacuum.keeps-data-files", "vacuum.keeps-change-data"))
