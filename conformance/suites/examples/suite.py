@@ -65,7 +65,14 @@ class WorkedExamples:
         )
         example_tables = [
             ExampleTable(
-                self._work / example.name / f"{position}" / "table", engine_session_of(engine), example
+                TableSession(
+                    self._work / example.name / f"{position}" / "table",
+                    [engine_session_of(engine)],
+                    0,
+                    example.name,
+                    extra_reads=False,
+                ),
+                example,
             )
             for position, engine in enumerate(self._engines_for(number, example))
         ]
@@ -112,8 +119,8 @@ class WorkedExamples:
 class ExampleTable:
     """An engine's table in an example, and which step each of its files came from."""
 
-    def __init__(self, folder: Path, engine_session: EngineSession, example: Example) -> None:
-        self.table_session = TableSession(folder, [engine_session], 0, example.name, extra_reads=False)
+    def __init__(self, table_session: TableSession, example: Example) -> None:
+        self.table_session = table_session
         self._example = example
         self._born: dict[str, int] = {}
         self._last: Observation | None = None

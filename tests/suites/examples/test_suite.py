@@ -9,6 +9,7 @@ import pytest
 
 from conformance.execution.engine_session import EngineSession
 from conformance.execution.step_result import StepResult
+from conformance.execution.table_session import TableSession
 from conformance.suites.examples import EXAMPLES, Example, Live
 from conformance.suites.examples.suite import AS_WRITTEN, ExampleTable, execute_written
 from delta_adapters.capabilities import Capabilities
@@ -51,7 +52,8 @@ def differences(example: Example, adapter: Reference, tmp_path) -> list[str]:
     """Return the differences from an example, after asserting that there is no other violation."""
     host: Any = InProcess(adapter)
     engine_session = EngineSession("reference@1", host, Capabilities.validated(adapter.capabilities), 60.0)
-    table = ExampleTable(tmp_path / "table", engine_session, example)
+    session = TableSession(tmp_path / "table", [engine_session], 0, example.name, extra_reads=False)
+    table = ExampleTable(session, example)
     assert not table.table_session.open_all()
     result: list[StepResult] = []
     for written in example.steps:
