@@ -17,6 +17,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from deltalake import DeltaTable
 
 from delta_adapters.contract import Answer, Query
 from delta_adapters.delta_rs import DeltaRs
@@ -413,6 +414,15 @@ class RefusesTheFilterOtherwise(Tampered):
         return super().read(read)
 
 
+class RefusesTheFilterByNoNumber(Tampered):
+    """A filter is refused as deltalake 1.5 does that compares columns, whatever it compares."""
+
+    def read(self, read: Query) -> Answer | Outcome:
+        if isinstance(read, Read) and read.where is not None:
+            return Rejected("unclassified", "Selectivity is out of limit: NaN.")
+        return super().read(read)
+
+
 class RefusesTheUpdateOtherwise(DeltaRs):
     """An update is refused in other words, and not made."""
 
@@ -437,6 +447,27 @@ class VacuumsLiveFilesToo(Tampered):
             for path in Path(self._location).glob("*.parquet"):
                 path.unlink()
         return outcome
+
+
+class VacuumsAllButLiveFiles(Tampered):
+    """A vacuum deletes all files that are not live, as deltalake 1.0 does."""
+
+    spared: tuple[str, ...] = ()
+
+    def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
+        if isinstance(operation, Vacuum):
+            table = Path(self._location)
+            live = {Path(unquote(uri.removeprefix("file://"))) for uri in DeltaTable(str(table)).file_uris()}
+            for path in table.rglob("*.parquet"):
+                if path not in live and path.relative_to(table).parts[0] not in self.spared:
+                    path.unlink()
+        return outcome
+
+
+class VacuumsNoChangeData(VacuumsAllButLiveFiles):
+    """A vacuum deletes all files that are not live, but for change data."""
+
+    spared = ("_change_data",)
 
 
 class AnswersAnotherDecimal(Tampered):

@@ -179,6 +179,8 @@ LOCKSTEP: Sequence[tuple[str, str, list[Operation], str]] = (
      "outcome.allowed"),
     ("delta-rs-selectivity-of-all-longs", "RefusesTheFilterOtherwise", minimal("delta-rs-selectivity-of-all-longs"),
      "read.succeeds"),
+    ("delta-rs-selectivity-of-all-longs", "RefusesTheFilterByNoNumber", minimal("delta-rs-selectivity-of-all-longs"),
+     "read.succeeds"),
     ("delta-rs-creates-what-it-cannot-read", "RefusesInOtherWords",
      minimal("delta-rs-creates-what-it-cannot-read"), "outcome.allowed"),
     ("delta-rs-casts-of-moments", "RefusesTheUpdateOtherwise", minimal("delta-rs-casts-of-moments"),
@@ -189,6 +191,7 @@ LOCKSTEP: Sequence[tuple[str, str, list[Operation], str]] = (
      minimal("delta-rs-partition-columns-answered-last"), "read.columns"),
     ("delta-rs-vacuum-without-retention", "VacuumsLiveFilesToo",
      [*written(NUMBERS, (1, 1.0)), Overwrite(Rows(NUMBERS, ((2, 2.0),))), Vacuum()], "vacuum.keeps-data-files"),
+    ("delta-rs-vacuum-without-retention", "VacuumsNoChangeData", [*COUNTED, Vacuum()], "vacuum.keeps-data-files"),
     ("delta-rs-partition-columns-moved", "MovesAllColumns", minimal("delta-rs-partition-columns-moved"),
      "write.column-order"),
 )  # fmt: skip
@@ -224,6 +227,38 @@ def test_a_second_fault_with_the_same_trigger_is_new(
     found = candidates_of(played.result, steps, requirement)
     assert found, played.describe()
     assert set(found) == {()}, played.describe()
+
+
+@pytest.mark.parametrize(
+    ("greatest", "causes"), ((2**63 - 1, ("delta-rs-selectivity-of-all-longs",)), (2**63 - 2, ()))
+)
+def test_columns_that_are_compared_are_refused_by_no_number(
+    greatest: int, causes: tuple[str, ...], tmp_path: Path
+):
+    schema = struct(("id", LONG))
+    steps: list[Operation] = [
+        Create(schema),
+        Append(Rows(schema, ((-(2**63),), (greatest,)))),
+        Read(where=Compare(">=", Column(("id",)), Column(("id",)))),
+    ]
+    played = play(second_faults.RefusesTheFilterByNoNumber(), tmp_path / "table", steps, extra_reads=False)
+    assert candidates_of(played.result, steps, "read.succeeds") == [causes], played.describe()
+
+
+@pytest.mark.parametrize("requirement", ("vacuum.keeps-data-files", "vacuum.keeps-change-data"))
+@pytest.mark.parametrize("column", ("v", "_v"))
+def test_a_vacuum_that_leaves_the_live_files_alone_is_known(requirement: str, column: str, tmp_path: Path):
+    """A partition column that begins with an underscore does not hide its folders from a vacuum."""
+    schema, by = struct(("id", LONG), (column, DOUBLE)), (column,) if column == "_v" else ()
+    rows = Rows(schema, ((1, 1.0), (2, 1.0), (3, 2.0)))
+    steps: list[Operation] = [
+        Create(schema, by, (("delta.enableChangeDataFeed", "true"),)),
+        Append(rows), Delete(Compare("=", Column(("id",)), Literal(LONG, 1))), Vacuum(),
+    ]  # fmt: skip
+    played = play(second_faults.VacuumsAllButLiveFiles(), tmp_path / "table", steps)
+    found = candidates_of(played.result, steps, requirement)
+    assert found, played.describe()
+    assert set(found) == {("delta-rs-vacuum-without-retention",)}, played.describe()
 
 
 @pytest.mark.parametrize(
@@ -264,6 +299,7 @@ def instrumented_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[I
     names = (
         "OptimizeAddsTwice", "OverwriteAddsTwice", "AppendRefusedOtherwise", "CommitsAThirdTime",
         "RefusedOtherwise", "EndsAVacuumTwice", "UpdatesOneRow", "UpdatesOneRowOfItsOwn",
+        "VacuumsAllButLiveFiles", "VacuumsLiveFilesToo",
     )  # fmt: skip
     made = InstrumentedEngines(
         {name: parse_engine(f"{FAULTS}:{name}") for name in names},
@@ -311,6 +347,51 @@ def test_an_update_that_passes_over_a_row_of_a_file_is_new_in_a_race_too(
     found = in_a_race("UpdatesOneRowOfItsOwn", "race.no-write-skew", steps, instrumented_engines, tmp_path)
     assert found
     assert {candidates for _, candidates in found} == {()}, found
+
+
+@pytest.mark.parametrize(
+    ("second", "causes"),
+    ((((1, 2),), ("delta-rs-passes-over-files",)), (((1, 2), (4, 2)), ())),
+    ids=("passes-over-a-file", "passes-over-a-row"),
+)
+def test_beside_a_refused_write_an_update_that_passes_over_a_row_is_new(
+    second: tuple[tuple[int, int], ...],
+    causes: tuple[str, ...],
+    instrumented_engines: InstrumentedEngines,
+    tmp_path: Path,
+):
+    schema = struct(("id", LONG), ("part", LONG))
+    one, two = Literal(LONG, 1), Literal(LONG, 2)
+    steps: list[Operation] = [
+        Create(schema, ("part",)),
+        Append(Rows(schema, ((3, 2), (5, 1)))),
+        Append(Rows(schema, second)),
+        Interleave(
+            (Delete(Compare("=", PART, one)), Update((("part", one),), Compare("=", PART, two))),
+            (1, 1, 0, 1, 1, 0, 0, 0),
+        ),
+    ]
+    found = in_a_race("UpdatesOneRowOfItsOwn", "race.no-", steps, instrumented_engines, tmp_path)
+    assert found
+    assert {candidates for _, candidates in found} == {causes}, found
+
+
+@pytest.mark.parametrize(
+    ("fault", "causes"),
+    (("VacuumsAllButLiveFiles", ("delta-rs-vacuum-without-retention",)), ("VacuumsLiveFilesToo", ())),
+)
+def test_a_vacuum_in_a_race_that_deletes_live_files_too_is_new(
+    fault: str, causes: tuple[str, ...], instrumented_engines: InstrumentedEngines, tmp_path: Path
+):
+    schema = struct(("id", LONG))
+    steps: list[Operation] = [
+        Create(schema),
+        Append(Rows(schema, ((1,),))),
+        Interleave((Vacuum(), Append(Rows(schema, ((2,),)))), (1, 1, 1, 0, 0, 0, 0, 1)),
+    ]
+    found = in_a_race(fault, "race.vacuum-spares-new-files", steps, instrumented_engines, tmp_path)
+    assert found
+    assert {candidates for _, candidates in found} == {causes}, found
 
 
 def in_a_race(

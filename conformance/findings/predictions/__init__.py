@@ -110,7 +110,7 @@ DIFFERENCES: Mapping[str, Difference] = {
     "pruning-by-an-unknown-column": refusals.pruning_by_an_unknown_column,
     "vectors-not-supported": refusals.vectors_not_supported,
     "casts-of-moments-refused": refusals.casts_of_moments_refused,
-    "all-removed-files-vacuumed": tombstones.all_removed_files_vacuumed,
+    "all-but-live-files-vacuumed": tombstones.all_but_live_files_vacuumed,
     "partition-columns-answered-last": answers.partition_columns_answered_last,
     "vacuum-begun-and-told-as-nothing": tombstones.vacuum_begun_and_told_as_nothing,
     "new-files-vacuumed": tombstones.new_files_vacuumed,

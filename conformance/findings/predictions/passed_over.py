@@ -19,12 +19,12 @@ from conformance.findings.predictions.tables import (
     snapshot_of,
     wrong_reads,
 )
-from conformance.observations.observation import Observation
+from conformance.observations.observation import Observation, RaceObservation
 from delta_models.expressions import Expression, columns_of, evaluate
 from delta_models.log import Snapshot
 from delta_models.log.actions import Add
 from delta_models.operations import Delete, Operation, Update
-from delta_models.outcomes import Committed
+from delta_models.outcomes import Committed, Rejected
 from delta_models.requirements import Violation
 from delta_models.values import Key, Row, bag
 
@@ -62,28 +62,29 @@ def one_group_of_files_written(observation: Observation, _: Violation) -> bool:
 def one_group_of_files_written_in_a_race(observation: Observation, _: Violation) -> bool:
     """Each commit of several writes at once changed all rows that its write picks, or those of one group's files.
 
-    At least one is of a group. A write that has not committed found no row.
+    At least one is of a group. A write that has not committed was refused, or found no row.
     """
     race, before, found = observation.race, observation.before, rows_after(observation)
     if race is None or before is None or found is None or len(race.operations) > MOST_WRITERS:
         return False
     files = files_with_rows(observation, before)
-    for writes in permutations(race.operations):
-        committed, others = writes[: len(observation.commits)], writes[len(observation.commits) :]
+    for order in permutations(range(len(race.operations))):
+        writes = [race.operations[number] for number in order]
+        committed, others = order[: len(observation.commits)], order[len(observation.commits) :]
         if len(committed) < len(observation.commits) or any(
-            not isinstance(other, Update | Delete) or _picked(files, before, other.where) for other in others
+            isinstance(race.outcomes[number], Rejected) for number in committed
         ):
             continue
+        if not all(_changed_nothing(race, number, before, files) for number in others):
+            continue
         removed = [{remove.key for remove in commit.removes} for commit in observation.commits]
-        sizes = [
-            _group_of(before, write, files, keys) for write, keys in zip(committed, removed, strict=True)
-        ]
+        sizes = [_group_of(before, write, files, keys) for write, keys in zip(writes, removed, strict=False)]
         if any(sizes) and None not in sizes:
             left = [
                 row for add, rows in files if not any(add.key in keys for keys in removed) for row in rows
             ]
             expected = bag(before.schema, left)
-            for write, keys in zip(committed, removed, strict=True):
+            for write, keys in zip(writes, removed, strict=False):
                 rows = [row for add, rows in files if add.key in keys for row in rows]
                 changed = result_on(observation, rows, write)
                 if changed is None:
@@ -92,6 +93,14 @@ def one_group_of_files_written_in_a_race(observation: Observation, _: Violation)
             if expected == bag(found.schema, found.rows):
                 return True
     return False
+
+
+def _changed_nothing(race: RaceObservation, number: int, before: Snapshot, files: Sequence[File]) -> bool:
+    """Whether a write without a commit was refused, or found no row."""
+    write = race.operations[number]
+    return isinstance(race.outcomes[number], Rejected) or (
+        isinstance(write, Update | Delete) and not _picked(files, before, write.where)
+    )
 
 
 def _group_of(
