@@ -9,7 +9,7 @@ import pytest
 from conformance.findings import candidate_causes
 from conformance.histories import History, Step
 from delta_adapters.delta_rs import DeltaRs
-from delta_adapters.deviations import all_causes
+from delta_adapters.deviations import all_causes, cause_named
 from delta_models.expressions import And, Column, Compare, IsNotNull, IsNull, Literal
 from delta_models.operations import (
     AddColumn,
@@ -30,9 +30,10 @@ from delta_models.operations import (
 )
 from delta_models.schema import LONG, STRING, Field, struct
 from delta_models.values import Rows
+from tests.adapters.deviations.shown import assert_shown
 from tests.findings import like_delta_spark
 from tests.findings.like_delta_spark import LikeDeltaSpark
-from tests.mutants.stage import Table
+from tests.mutants.stage import Table, play
 
 CAUSE = "delta-spark-reads-empty-partition-text"
 TEXTS = struct(("id", LONG), ("part", STRING))
@@ -118,6 +119,14 @@ def test_a_form_of_the_cause_is_recognised(
     found = found_in(LikeDeltaSpark(), steps, tmp_path / "table")
     assert requirement in found
     assert {names for known in found.values() for names in known} == {(CAUSE,)}, found
+
+
+def test_the_minimal_history_shows_the_cause_alone(tmp_path: Path):
+    cause = cause_named(CAUSE)
+    assert cause is not None
+    steps = [(step.operation, step.slot or "A") for step in History.from_json(cause.history).steps]
+    played = play(LikeDeltaSpark(), tmp_path / "table", steps, DeltaRs(), extra_reads=False)
+    assert_shown(cause, played.result)
 
 
 def test_rows_that_the_engine_itself_rewrites_are_right(tmp_path: Path):

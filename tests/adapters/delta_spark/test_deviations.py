@@ -54,5 +54,5 @@ def test_the_minimal_history_of_a_cause_still_shows_it(delta_spark_host, tmp_pat
     history = History.from_json(cause.history)
     steps = [(step.operation, step.slot or "A") for step in history.steps]
     others = [DeltaRs()] if "delta-rs" in cause.slots.values() else []
-    played = play(Hosted(delta_spark_host), tmp_path / "table", steps, *others)
+    played = play(Hosted(delta_spark_host), tmp_path / "table", steps, *others, extra_reads=not others)
     assert_shown(cause, played.result, (*ALWAYS, *ALWAYS_KNOWN))
