@@ -19,6 +19,7 @@ from tests.adapters.deviations.shown import assert_shown
 
 NAMES = (
     "delta-rs-far-timestamps",
+    "delta-rs-overflows-int96",
     "delta-rs-stats-of-removes",
     "delta-rs-vacuum-of-deletion-vectors",
 )

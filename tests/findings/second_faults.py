@@ -549,3 +549,43 @@ class RefusedOtherwise(Tampered):
         if isinstance(operation, Overwrite) and isinstance(outcome, Rejected):
             return Rejected("missing-file", outcome.message)
         return outcome
+
+
+class AnswersALaterMoment(Tampered):
+    """Each timestamp of an answer is later by a microsecond."""
+
+    def answer(self, read: Read, table: pa.Table) -> pa.Table:
+        return _later(table, "w")
+
+
+class RefusesForAnotherMoment(Tampered):
+    """A read that is refused for a moment names the nanoseconds of another one."""
+
+    def read(self, read: Query) -> Answer | Outcome:
+        answer = super().read(read)
+        if isinstance(answer, Rejected):
+            return replace(answer, message=f"{answer.message.rpartition(': ')[0]}: -6795364578871344153")
+        return answer
+
+
+class WritesALaterMoment(Tampered):
+    """Each timestamp of a file that replaces another is later by a microsecond."""
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form] | None:
+        if not any("remove" in form for form in forms):
+            return None
+
+        def later(add: Form) -> None:
+            path = Path(self._location) / unquote(add["path"])
+            pq.write_table(_later(pq.ParquetFile(path).read(), "w"), path)
+            add["size"] = path.stat().st_size
+            add.pop("stats", None)
+
+        return _edited(forms, "add", later)
+
+
+def _later(table: pa.Table, name: str) -> pa.Table:
+    column = table[name]
+    moments = [None if value is None else value + 1 for value in column.cast(pa.int64()).to_pylist()]
+    later = pa.array(moments, pa.int64()).cast(column.type)
+    return table.set_column(table.schema.get_field_index(name), name, later)

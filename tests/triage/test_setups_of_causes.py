@@ -16,6 +16,7 @@ BUILD = "delta-rs@/somewhere/deltalake.whl"
     (
         ("delta-rs-no-checksums", (BUILD,)),
         ("delta-rs-far-timestamps", ("delta-spark", BUILD)),  # the one in slot B only reads
+        ("delta-rs-overflows-int96", ("delta-spark", BUILD)),
         ("delta-rs-respelt-paths", (BUILD, "reference")),
         ("delta-rs-commit-found-taken", (BUILD,)),
         ("delta-rs-optimizes-double-rows", (BUILD, BUILD)),

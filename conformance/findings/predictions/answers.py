@@ -10,9 +10,10 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 
 from conformance.findings.predictions.filters import readings
+from conformance.findings.predictions.moments import old_timestamps, overflowing
 from conformance.findings.predictions.tables import (
     files_with_rows,
     in_columns,
@@ -37,7 +38,7 @@ from delta_models.log import Snapshot
 from delta_models.log.actions import Add
 from delta_models.operations import Read
 from delta_models.requirements import Violation
-from delta_models.schema import DATE, DOUBLE, FLOAT, STRING, TIMESTAMP, DataType, Struct
+from delta_models.schema import DATE, DOUBLE, FLOAT, STRING, DataType, Struct
 from delta_models.values import Key, Row, Value, bag
 
 EMPTY_TEXT, NAN, NULLS, PARTITIONS, ASTRAL, MOMENTS = (
@@ -50,7 +51,7 @@ EMPTY_TEXT, NAN, NULLS, PARTITIONS, ASTRAL, MOMENTS = (
 )
 MECHANISMS = (EMPTY_TEXT, NAN, NULLS, PARTITIONS, ASTRAL, MOMENTS)
 ASTRAL_BIT = 0x10000
-NANOSECONDS = 2**64  # a count of nanoseconds wraps around there
+MOST_PASSED_OVER = 6  # files that a filter may pass over or not: each of their sets is tried
 GAP = range(-141_437, -141_427)  # 1582-10-05 to 1582-10-14, days since 1970
 DAYS_OF_THE_GAP = 10
 
@@ -83,7 +84,7 @@ def astral_characters_too_low(observation: Observation, violation: Violation) ->
 
 
 def moment_wraps_around(observation: Observation, violation: Violation) -> bool:
-    """Timestamps are read as a count of nanoseconds modulo 2^64."""
+    """Timestamps that a file holds as INT96 are read as a count of nanoseconds modulo 2^64."""
     return _explained_by(MOMENTS, observation, violation)
 
 
@@ -157,6 +158,7 @@ class _Simulation:
         self._partition_by = tuple(snapshot.partition_by)
         self._partitions = partition_places(snapshot.schema, snapshot.partition_by)
         self._files = files_with_rows(observation, snapshot)
+        self._old = {add.key: old_timestamps(observation, snapshot, add) for add, _ in self._files}
         names = {column.path[0] for column in columns_of(read.where)}
         self._filtered = tuple(place for place, name in enumerate(snapshot.schema.names) if name in names)
 
@@ -173,7 +175,7 @@ class _Simulation:
             case "astral":
                 return any(self._astral(row) != row for _, rows in self._files for row in rows)
             case "moments":
-                return any(self._wrapped(row) != row for _, rows in self._files for row in rows)
+                return any(self._overflows(add, rows) for add, rows in self._files)
         return True
 
     def gives(self, answered: Counter[Key], mechanisms: set[str]) -> bool:
@@ -191,14 +193,35 @@ class _Simulation:
 
     def _answers(self, mechanisms: set[str]) -> Iterator[tuple[list[Row], list[Row]]]:
         """The rows that are answered, and those that may be."""
-        files = [self._read_rows(add, rows, mechanisms) for add, rows in self._files]
-        for picks in self._pickers(mechanisms):
+        read = [self._read_rows(add, rows, mechanisms) for add, rows in self._files]
+        passed_over = self._passed_over(mechanisms)
+        for picks, without in product(self._pickers(mechanisms), passed_over):
+            files = (rows for number, rows in enumerate(read) if number not in without)
             certain: list[Row] = []
             possible: list[Row] = []
             for row in (row for rows in files for row in filter(picks, rows)):
                 skipped = NAN in mechanisms and self._has_nan(row)
                 (possible if skipped else certain).append(row)
             yield certain, possible
+
+    def _passed_over(self, mechanisms: set[str]) -> list[tuple[int, ...]]:
+        """The sets of files, by number, that are passed over because of their statistics.
+
+        The statistics say what the moments of a file are, not what they are read as. So they may rule out a file in
+        which the filter would find overflowed moments, and no others.
+        """
+        where = self._read.where
+        if MOMENTS not in mechanisms or where is None:
+            return [()]
+        may_be = [
+            number
+            for number, (add, rows) in enumerate(self._files)
+            if add.stats is not None
+            and self._overflows(add, rows)
+            and not any(holds(where, self._schema, row) for row in rows)
+        ]
+        sizes = range(len(may_be[:MOST_PASSED_OVER]) + 1)
+        return [some for size in sizes for some in combinations(may_be[:MOST_PASSED_OVER], size)]
 
     def _pickers(self, mechanisms: set[str]) -> Iterator[Callable[[Row], bool]]:
         """The ways in which the filter may be applied."""
@@ -219,7 +242,7 @@ class _Simulation:
         if ASTRAL in mechanisms:
             read = list(map(self._astral, read))
         if MOMENTS in mechanisms:
-            read = list(map(self._wrapped, read))
+            read = list(map(overflowing(self._old[add.key]), read))
         if NAN in mechanisms:
             constants = constants_of(add, rows, self._schema, self._filtered)
             read = [without_nan(row, constants) for row in read]
@@ -237,14 +260,9 @@ class _Simulation:
         texts = [place for place in self._partitions if self._schema.fields[place].type == STRING]
         return in_columns(texts, lambda _, value: "".join(map(_lowered, str(value))))(row)
 
-    def _wrapped(self, row: Row) -> Row:
-        fields = self._schema.fields
-        places = [
-            place
-            for place in range(len(fields))
-            if fields[place].type == TIMESTAMP and place not in self._partitions
-        ]
-        return in_columns(places, lambda _, value: _modulo(int(str(value))))(row)
+    def _overflows(self, add: Add, rows: tuple[Row, ...]) -> bool:
+        overflow = overflowing(self._old[add.key])
+        return any(overflow(row) != row for row in rows)
 
     def _has_nan(self, row: Row) -> bool:
         return any(is_nan(self._schema.fields[place].type, row[place]) for place in self._filtered)
@@ -281,11 +299,6 @@ def _lowered(character: str) -> str:
     return (
         chr(number - ASTRAL_BIT) if number >= ASTRAL_BIT and (number - ASTRAL_BIT) & ASTRAL_BIT else character
     )
-
-
-def _modulo(micros: int) -> int:
-    nanos = (micros * 1000 + NANOSECONDS // 2) % NANOSECONDS - NANOSECONDS // 2
-    return nanos // 1000
 
 
 def _compared_with_the_gap(where: Expression, schema: Struct) -> list[int]:

@@ -52,7 +52,6 @@ from delta_models.wire_names import text_of
 LONG_NAME = 255  # bytes that a file system allows a name
 DAY = 86_400_000_000
 YEARS = range(-719_162, 2_932_897)  # the days of the years 1 to 9999
-NANOSECONDS = 2**63 // 1000
 
 
 def process_aborts_on_slices(observation: Observation, violation: Violation) -> bool:
@@ -277,20 +276,6 @@ def year_not_parsed(observation: Observation, violation: Violation) -> bool:
             continue
         if any(_is_far(day) for day in _days(observation, snapshot)):
             return True
-    return False
-
-
-def moment_does_not_fit(observation: Observation, violation: Violation) -> bool:
-    """A read is refused since a moment, which the table holds, does not fit into nanoseconds of 64 bits."""
-    for read, look in wrong_reads(observation, violation):
-        snapshot = snapshot_of(observation, read)
-        if snapshot is None or "would lose data" not in message_of(look.refused):
-            continue
-        places = [place for place, field in enumerate(snapshot.schema) if field.type == TIMESTAMP]
-        for _, rows in files_with_rows(observation, snapshot):
-            moments = [row[place] for row in rows for place in places if row[place] is not None]
-            if any(not -NANOSECONDS < moment < NANOSECONDS for moment in moments):
-                return True
     return False
 
 

@@ -23,6 +23,7 @@ from tests.mutants.stage import ALWAYS_KNOWN, play
 # The others need a JVM: tests/adapters/delta_spark and tests/execution/test_beside_delta_spark.py replay them.
 BESIDE_DELTA_SPARK = (
     "delta-rs-far-timestamps",
+    "delta-rs-overflows-int96",
     "delta-rs-stats-of-removes",
     "delta-rs-vacuum-of-deletion-vectors",
 )
