@@ -16,7 +16,8 @@ from conformance.cli.errors import USAGE, UsageError, unknown
 from conformance.cli.signals import interrupt, stoppable
 
 COMMANDS = (
-    "run", "replay", "shrink", "bisect", "diff", "corpus", "report", "new-adapter", "explain", "engines", "doctor",
+    "run", "replay", "shrink", "bisect", "diff", "corpus", "report", "new-adapter", "explain", "engines", "needs",
+    "doctor",
 )  # fmt: skip
 STOPPED = 130
 
@@ -37,6 +38,7 @@ Commands:
   new-adapter  make a package with an adapter for an engine of your own
   explain    say what a requirement demands, or what a finding means
   engines    list the engines, which of them can run here, and what each declares
+  needs      say what a run needs: which extras of this package, and whether Java
   doctor     say what is missing on this machine, and the line that mends it
 
 `conformance COMMAND --help` describes one. `conformance --version` prints the version.

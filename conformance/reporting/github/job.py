@@ -6,17 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TextIO
 
-from conformance.reporting.atomic_write import CannotWrite
 from conformance.reporting.exit_status import FAULT, NAMES
 from conformance.reporting.finding_groups import finding_groups
 from conformance.reporting.github.commands import annotate, deaf
 from conformance.reporting.github.notices import ERROR, Notice, at_most, notices
+from conformance.reporting.github.outputs import add_summary, set_outputs
 from conformance.reporting.github.summary import failure_summary, job_summary
 from conformance.reporting.results import Results
 from conformance.reporting.terminal.final_summary import closing_lines
-from conformance.reporting.text import harmless, here, one_line
+from conformance.reporting.text import harmless
 
-SUMMARY, OUTPUT = "GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"  # where GitHub says which files it reads
 MOST = 10  # annotations of one level that GitHub shows for a step; it drops the rest without a word
 REST = "The summary of the job and report.html list them."
 
@@ -35,7 +34,7 @@ def conclude(
     with deaf(out):
         out.write("\n".join(closing_lines(results, report)) + "\n")
     annotate(at_most(MOST, notices(results), REST), out)
-    _append(environment, SUMMARY, job_summary(results))
+    add_summary(job_summary(results), environment)
     outputs = {
         "verdict": results.outcome.verdict,
         "exit": str(results.outcome.exit),
@@ -45,29 +44,12 @@ def conclude(
     }
     outputs |= {"folder": str(folder)} if folder else {}
     outputs |= {"report": str(report)} if report else {}
-    _append(environment, OUTPUT, _lines(outputs))
+    set_outputs(outputs, environment)
 
 
 def conclude_failure(message: str, out: TextIO, environment: Mapping[str, str]) -> None:
     """Tell the job that a command could not do what it was asked for. Raises CannotWrite."""
     first, *rest = harmless(message).splitlines() or ["nothing is known of the cause"]
     annotate([Notice(ERROR, "nothing was tested", (first, *(line.strip() for line in rest)))], out)
-    _append(environment, SUMMARY, failure_summary(message))
-    _append(environment, OUTPUT, _lines({"verdict": NAMES[FAULT], "exit": str(FAULT)}))
-
-
-def _lines(outputs: Mapping[str, str]) -> str:
-    return "".join(f"{name}={one_line(value, 4096)}\n" for name, value in outputs.items())
-
-
-def _append(environment: Mapping[str, str], name: str, text: str) -> None:
-    """Append to a file that GitHub reads; where there is none, nobody reads it."""
-    path = environment.get(name)
-    if not path:
-        return
-    try:
-        with Path(path).open("a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
-    except OSError as error:
-        message = f"can't write to {here(Path(path))}, which {name} names: {error.strerror}. The verdict is in the log."
-        raise CannotWrite(message) from error
+    add_summary(failure_summary(message), environment)
+    set_outputs({"verdict": NAMES[FAULT], "exit": str(FAULT)}, environment)
