@@ -38,7 +38,7 @@ def test_a_run_writes_its_summary_and_its_outputs(job):
     answer = run_command([*SHORT, "--format", "github"], job)
     assert answer.returncode == 3, answer.stderr
     assert answer.stdout.startswith("::group::conformance run\n::stop-commands::")
-    assert "\n::error title=inconclusive::" in answer.stdout
+    assert "\n::error title=inconclusive%2C for " in answer.stdout
     outputs = dict(line.split("=", 1) for line in (job / "GITHUB_OUTPUT").read_text().splitlines())
     assert (outputs["verdict"], outputs["exit"], outputs["new"]) == ("inconclusive", "3", "0")
     assert Path(job, outputs["report"]).is_file()

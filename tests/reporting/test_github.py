@@ -102,6 +102,16 @@ class TestAnnotations:
         beside = notices(results_of(*small_run(FINDING, core=rare)))
         assert [notice.level for notice in beside] == ["error", "warning"]
 
+    def test_many_reasons_are_one_annotation_that_says_how_many_there_are(self, tmp_path):
+        rare = tuple(EvidenceThreshold(f"made.up-{number}", "delta-rs") for number in range(15))
+        log, summary, _ = concluded(results_of(*small_run(core=rare)), tmp_path)
+        (command,) = obeyed(log)
+        assert command.startswith(
+            "::error title=inconclusive%2C for 15 reasons::made.up-0 for delta-rs@1.6.6: not"
+        )
+        assert command.endswith("%0Aand 3 more")
+        assert "made.up\\-11 for" in summary.split("<details>", 1)[1]
+
     def test_every_run_that_fails_has_an_error_and_none_that_holds_has(self):
         for extra in ((), (FINDING,), (HarnessFault("x"),), (BudgetSpent(1.0),), (SIGHTING, explained())):
             results = results_of(*small_run(*extra))

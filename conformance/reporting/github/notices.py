@@ -18,6 +18,7 @@ WARNING: Level = "warning"
 NOTICE: Level = "notice"
 LEVELS: tuple[Level, ...] = (ERROR, WARNING, NOTICE)
 LONGEST = 500  # characters of a message of an engine
+REASONS = 12  # of a verdict, in one notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +72,18 @@ def _finding(finding: FindingResult, others: int, level: Level) -> Notice:
 
 
 def _other_reasons(results: Results) -> Iterator[Notice]:
-    """The reasons of the verdict that no finding shows, for instance that too little was tested."""
+    """The reasons of the verdict that no finding shows, for instance that too little was tested, in one notice."""
     outcome = results.outcome
     shown = {*outcome.violations, *(fault.message for fault in results.faults)}
+    reasons = [one_line(reason, LONGEST) for reason in outcome.reasons if reason not in shown]
+    if not reasons:
+        return
     level = WARNING if outcome.exit in {HOLDS, VIOLATED} else ERROR
-    for reason in outcome.reasons:
-        if reason not in shown:
-            yield Notice(
-                level, outcome.verdict if level == ERROR else "not tested", (one_line(reason, LONGEST),)
-            )
+    title = outcome.verdict if level == ERROR else "not tested"
+    if len(reasons) > 1:
+        title = f"{title}, for {len(reasons)} reasons"
+    more = [f"and {len(reasons) - REASONS} more"] if len(reasons) > REASONS else []
+    yield Notice(level, title, (*reasons[:REASONS], *more))
 
 
 def _known(results: Results) -> Iterator[Notice]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from conformance.reporting.claims import VERDICTS
-from conformance.reporting.github.notices import Notice, at_most, notices
+from conformance.reporting.github.notices import LONGEST, Notice, at_most, notices
 from conformance.reporting.markdown import EXITS, SIGNS, amount, body, escape
 from conformance.reporting.results import EngineResult, Results
 from conformance.reporting.terminal.final_summary import HEADLINES
@@ -22,7 +22,8 @@ WIDTH = 240
 
 def job_summary(results: Results) -> str:
     """The summary, as Markdown."""
-    details = "\n".join(["<details><summary>Details</summary>", "", *body(results), "", "</details>", ""])
+    folded = [*_whole(notices(results)), "", *body(results)]
+    details = "\n".join(["<details><summary>Details</summary>", "", *folded, "", "</details>", ""])
     top = "\n".join(_visible(results))
     if len(f"{top}{details}".encode(errors="replace")) > LARGEST:
         details = "The details are too long for this page: the file report.html has them.\n"
@@ -48,6 +49,13 @@ def _visible(results: Results) -> Iterator[str]:
     for notice in at_most(NOTICES, notices(results), "below"):
         yield _line(notice)
     yield ""
+
+
+def _whole(found: Sequence[Notice]) -> Iterator[str]:
+    """All notices with all their lines."""
+    for notice in found:
+        yield f"- {MARKS[notice.level]} **{escape(notice.title, WIDTH)}**"
+        yield from (f"  <br>{escape(line, LONGEST)}" for line in notice.lines)
 
 
 def _engine_table(results: Results) -> Iterator[str]:
