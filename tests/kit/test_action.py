@@ -245,8 +245,16 @@ class TestSetUp:
     def test_the_cache_can_be_left_out(self, folder, fake):
         kept = run_action(folder, fake).called["actions/cache"]
         assert kept["path"].split() == ["~/.cache/delta-conformance", "~/.cache/pip"]
-        assert re.fullmatch(r"delta-conformance-a-os-a-arch-[0-9a-f]{16}", kept["key"])
+        assert re.fullmatch(r"delta-conformance-a-os-a-arch-[0-9a-f]{16}-[0-9a-f]{16}", kept["key"])
         assert "actions/cache" not in run_action(folder, fake, cache="false").called
+
+    def test_another_engine_has_a_cache_of_its_own_that_begins_with_what_all_need(self, folder, fake):
+        one, other = (
+            run_action(folder, fake, engine=engine).called["actions/cache"] for engine in ("a", "b")
+        )
+        assert one["key"] != other["key"]
+        assert one["restore-keys"] == other["restore-keys"]
+        assert one["key"].startswith(one["restore-keys"])
 
 
 class TestReport:
