@@ -78,7 +78,9 @@ def brief(folder: Path, machine: dict[str, str], **inputs: str) -> Job:
 class TestVerdict:
     def test_a_violation_fails_the_job_and_keeps_the_reports(self, folder, machine):
         (folder / "engine.py").write_text(FORGETS)
-        job = brief(folder, machine, engine="engine.py:Forgets", arguments=f"{BRIEF}\n--max-findings=1")
+        job = brief(
+            folder, machine, engine="engine.py:Forgets", arguments=f"{BRIEF}\n--steps=6\n--max-findings=1"
+        )
         assert (job.failed, job.code) == ("run", 1), job.logs["run"]
         outputs = job.outputs["run"]
         assert (outputs["verdict"], outputs["exit"]) == ("violated", "1")
