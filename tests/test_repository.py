@@ -151,7 +151,7 @@ class TestHouse:
         assert rules
         assert [line for line in rules if not re.search(r"# \w+", line)] == []
 
-    @pytest.mark.parametrize("script", ("dev", "tools/lock", ".ci/run"))
+    @pytest.mark.parametrize("script", ("dev", "tools/actionlint", "tools/kit", "tools/lock", ".ci/run"))
     def test_each_shell_script_parses_and_can_be_run(self, script: str) -> None:
         assert (ROOT / script).stat().st_mode & 0o111
         subprocess.run(["bash", "-n", ROOT / script], check=True)

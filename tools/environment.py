@@ -63,11 +63,12 @@ class State(Enum):
     MISSING = "missing"
     HALF_MADE = "half-made: its set-up was interrupted"
     MOVED = "made for another folder, and its scripts still point there"
+    OTHER_PYTHON = "made for another Python than CONFORMANCE_PYTHON"
     OTHER_PACKAGES = "older than requirements.lock"
     OTHER_PROJECT = "older than pyproject.toml"
 
 
-REMADE = {State.MISSING, State.HALF_MADE, State.MOVED}
+REMADE = {State.MISSING, State.HALF_MADE, State.MOVED, State.OTHER_PYTHON}
 
 
 class Checkout:
@@ -103,9 +104,16 @@ class Checkout:
             return State.MISSING
         try:
             stamped = json.loads(self.stamp.read_text())
-            subprocess.run([self.python, "-I", "-c", ""], check=True, capture_output=True)
+            version = subprocess.run(
+                [self.python, "-I", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
+                check=True,
+                capture_output=True,
+                text=True,
+            ).stdout.strip()
         except (OSError, ValueError, subprocess.CalledProcessError):
             return State.HALF_MADE
+        if os.environ.get("CONFORMANCE_PYTHON") not in {None, "", version}:
+            return State.OTHER_PYTHON
         wanted = self.wanted()
         for key, state in (
             ("checkout", State.MOVED),

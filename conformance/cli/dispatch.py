@@ -8,6 +8,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NoReturn
 
 from conformance._version import harness_version
@@ -15,7 +16,8 @@ from conformance.cli.errors import USAGE, UsageError, unknown
 from conformance.signals import interrupt, stoppable
 
 COMMANDS = (
-    "run", "replay", "shrink", "bisect", "diff", "corpus", "report", "new-adapter", "explain", "engines", "doctor",
+    "run", "replay", "shrink", "bisect", "diff", "corpus", "report", "new-adapter", "explain", "engines", "needs",
+    "doctor",
 )  # fmt: skip
 STOPPED = 130
 
@@ -36,6 +38,7 @@ Commands:
   new-adapter  make a package with an adapter for an engine of your own
   explain    say what a requirement demands, or what a finding means
   engines    list the engines, which of them can run here, and what each declares
+  needs      say what a run needs: which extras of this package, and whether Java
   doctor     say what is missing on this machine, and the line that mends it
 
 `conformance COMMAND --help` describes one. `conformance --version` prints the version.
@@ -67,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = _dispatch(words)
         sys.stdout.flush()  # here, where a reader that went away leaves no traceback
     except UsageError as error:
-        _say(f"conformance: {error}")
+        _fail(words, f"conformance: {error}")
         return USAGE
     except KeyboardInterrupt:
         _say("conformance: stopped")
@@ -79,9 +82,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 - the last resort: a message in place of a traceback
         if os.environ.get("CONFORMANCE_DEBUG"):
             traceback.print_exc()
-        _say(
+        _fail(
+            words,
             f"conformance: the harness is at fault: {type(error).__name__}: {error}\n"
-            "  Set CONFORMANCE_DEBUG=1 to see where, and report it with the command that you typed."
+            "  Set CONFORMANCE_DEBUG=1 to see where, and report it with the command that you typed.",
         )
         return USAGE
     return code
@@ -119,6 +123,20 @@ def _help(words: list[str]) -> int:
 
 def _module(command: str) -> Any:
     return importlib.import_module(f"conformance.cli.{command.replace('-', '_')}")
+
+
+def _fail(words: list[str], message: str) -> None:
+    """Say on stderr why nothing was done, and tell the job of GitHub too if the words ask for that format."""
+    _say(message)
+    if "--format=github" not in words and ("--format", "github") not in pairwise(words):
+        return
+    from conformance.reporting.atomic_write import CannotWrite  # noqa: PLC0415 - --help needs no reports
+    from conformance.reporting.github.job import conclude_failure  # noqa: PLC0415 - as above
+
+    try:
+        conclude_failure(message, sys.stdout, os.environ)
+    except CannotWrite as error:
+        _say(f"conformance: {error}")
 
 
 def _say(text: str) -> None:

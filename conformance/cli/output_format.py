@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Protocol, TextIO
 
 from conformance.events.types import Event
+from conformance.reporting.github.terminal import GithubTerminal
 from conformance.reporting.terminal.json_lines import JsonLines
 from conformance.reporting.terminal.plain import PlainTerminal
 
-FORMATS = ("pretty", "plain", "json")
+FORMATS = ("pretty", "plain", "json", "github")
 
 
 class TerminalOutput(Protocol):
@@ -25,6 +26,8 @@ def listen(form: str | None, out: TextIO) -> TerminalOutput:
     """The listener for a format. None means the one that suits `out`."""
     if form == "json":
         return JsonLines(out)
+    if form == "github":
+        return GithubTerminal(out)
     if form == "plain" or (form is None and not out.isatty()):
         return PlainTerminal(out)
     from conformance.reporting.terminal.pretty import PrettyTerminal  # noqa: PLC0415 - rich, where it is used

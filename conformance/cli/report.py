@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
+from conformance.cli.argument_types import one_of
 from conformance.cli.errors import UsageError
 from conformance.reporting.atomic_write import CannotWrite
 from conformance.reporting.event_log import NAME, NoRecording, Recording, RecordingError, read
@@ -15,6 +17,7 @@ from conformance.reporting.text import here
 
 HELP = """\
 Usage: conformance report DIR... [--html F] [--markdown F] [--junit F] [--summary F]
+                          [--format NAME]
 
 Writes the reports of recorded runs again, from their events.jsonl. Several DIRs, shards of
 one run or runs with different seeds, become one report; what two of them share counts once.
@@ -24,6 +27,7 @@ one run or runs with different seeds, become one report; what two of them share 
   --markdown F   the report for a comment on a pull request
   --junit F      the claims as test cases for a CI server
   --summary F    the results for other programs
+  --format NAME  plain (default), or github: with annotations and a summary of the job
 
 Without any of these the reports of one DIR are written into it.
 Exit: 0 when written, whatever the verdict.
@@ -37,11 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folders", nargs="+", metavar="DIR", type=Path)
     for name in FORMS:
         parser.add_argument(f"--{name}", type=Path, metavar="F")
+    parser.add_argument("--format", default="plain", type=one_of("format", ("plain", "github")))
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Read the recordings, merge them and write the reports."""
     from conformance.reporting.formats import FORMATS  # noqa: PLC0415 - loads the model; --help shall not wait for it
+    from conformance.reporting.github.job import conclude  # noqa: PLC0415 - the same
 
     results = _results([_recording(path) for path in arguments.folders])
     wanted = {name: path for name in FORMS if (path := getattr(arguments, name)) is not None}
@@ -52,9 +58,12 @@ def execute(arguments: argparse.Namespace) -> int:
     try:
         for name, path in targets.items():
             FORMATS[name].write(results, path)
+        if arguments.format == "github":
+            conclude(results, None, sys.stdout, os.environ, targets.get("html"))
+        else:
+            sys.stdout.write("\n".join(closing_lines(results, None)) + "\n\n")
     except CannotWrite as error:
         raise UsageError(str(error)) from error
-    sys.stdout.write("\n".join(closing_lines(results, None)) + "\n\n")
     sys.stdout.writelines(f"Written: {here(path)}\n" for path in targets.values())
     return 0
 

@@ -72,7 +72,8 @@ How much:
 Where it goes:
   --out DIR                 the run makes a new folder in it, and the link `latest` points at
                             that. Default: conformance-results
-  --format NAME             pretty (the default on a terminal), plain, or json: an event a line
+  --format NAME             pretty (the default on a terminal), plain, json: an event a line,
+                            or github: plain, with annotations and a summary of the job
 
 The table [tool.conformance] of a pyproject.toml may say engines, profile, baseline,
 deviations and regressions, for runs that do not.
@@ -124,8 +125,16 @@ def execute(arguments: argparse.Namespace) -> int:
         listener.close()
     if results is None:
         raise UsageError("the run ended before it began", "Nothing was tested; the folder holds no report.")
-    if arguments.format != "json":
-        sys.stdout.write("\n".join(closing_lines(results, options.folder / "report.html")) + "\n")
+    report = options.folder / "report.html"
+    if arguments.format == "github":
+        from conformance.reporting.github.job import conclude  # noqa: PLC0415 - loads the model, as Recorder does
+
+        try:
+            conclude(results, options.folder, sys.stdout, os.environ, report)
+        except CannotWrite as error:
+            raise UsageError(str(error)) from error
+    elif arguments.format != "json":
+        sys.stdout.write("\n".join(closing_lines(results, report)) + "\n")
     return results.outcome.exit
 
 

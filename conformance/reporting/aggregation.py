@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from conformance.events import types
 from conformance.events.types import DeclaredClaim, Event, EvidenceThreshold, FindingFound
+from conformance.reporting.claim_times import claim_seconds
 from conformance.reporting.claims import Claim, ClaimSetting, EvidenceTotals, SettingEvidence, verdict_of
 from conformance.reporting.exit_status import decide_exit
 from conformance.reporting.participation import not_played
@@ -251,7 +252,10 @@ class ResultAggregator:
                 if not settings:
                     setting = ClaimSetting(requirement, engine, _role(requirement))
                     claims[setting] = replace(self._claim(setting, SettingEvidence(), core), core=True)
-        yield from (claims[setting] for setting in sorted(claims))
+        histories = {key: event for suite in self._suites.values() for key, event in suite.histories.items()}
+        seconds = claim_seconds(self._settings, histories)
+        for setting in sorted(claims):
+            yield replace(claims[setting], seconds=seconds.get(setting, 0.0))
 
     def _core(self) -> dict[tuple[str, str], list[EvidenceThreshold]]:
         """The thresholds of each pair of requirement and engine identity, for the engines that ran."""

@@ -62,7 +62,8 @@ class Claim:
     """The verdict about one setting, with its evidence.
 
     `strength` is the class of the requirement. `counted` is the part of the evidence that the threshold counts, which
-    may be that of one suite. `core` says whether the claim decides the run's exit code.
+    may be that of one suite. `core` says whether the claim decides the run's exit code. `seconds` is its share of the
+    time that the engine worked.
     """
 
     setting: ClaimSetting
@@ -74,6 +75,7 @@ class Claim:
     core: bool = False
     findings: tuple[str, ...] = ()
     why: str = ""
+    seconds: float = 0.0
 
     @property
     def shortfall(self) -> str:

@@ -36,10 +36,11 @@ REFERENCE_ENGINE = "delta-spark@4.4.0"
 
 @dataclass(frozen=True, slots=True)
 class ExitStatus:
-    """The exit code with its reasons, the weightiest first."""
+    """The exit code with its reasons, the weightiest first. `violations` are those that findings show."""
 
     exit: int
     reasons: tuple[str, ...] = ()
+    violations: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -80,17 +81,25 @@ def decide_exit(
     by_exit = {
         FAULT: [*faults, *_wrong_rules(findings)],
         VIOLATED: list(
-            dict.fromkeys((*_violations(claims, findings, ready), *_found_while_shrinking(claims, findings)))
+            dict.fromkeys(
+                (
+                    *_violations(claims, findings, ready),
+                    *(
+                        f"{found.engine} violates {found.requirement}"
+                        for found in uncounted(claims, findings)
+                    ),
+                )
+            )
         ),
         INCONCLUSIVE: [*problems, *_gaps(claims, unavailable, ready, budget_spent=budget_spent)],
     }
     reasons = (*not_played, *(reason for code in by_exit for reason in by_exit[code]))
+    violations = tuple(by_exit[VIOLATED])
     if interrupted:
-        return ExitStatus(INTERRUPTED, ("stopped by hand before its end", *reasons))
+        return ExitStatus(INTERRUPTED, ("stopped by hand before its end", *reasons), violations)
     by_exit[INCONCLUSIVE] += not_played
-    return ExitStatus(
-        next((code for code, reasons_of_code in by_exit.items() if reasons_of_code), HOLDS), reasons
-    )
+    code = next((code for code, reasons_of_code in by_exit.items() if reasons_of_code), HOLDS)
+    return ExitStatus(code, reasons, violations)
 
 
 def _unusable(event: EngineUnavailable) -> str:
@@ -137,7 +146,7 @@ def _violations(
             yield f"{setting.engine} promises to be compatible with {REFERENCE}; {setting.requirement} differs"
 
 
-def _found_while_shrinking(claims: Sequence[Claim], findings: Sequence[FindingFound]) -> Iterator[str]:
+def uncounted(claims: Sequence[Claim], findings: Sequence[FindingFound]) -> Iterator[FindingFound]:
     """Violations of what only the minimal history of a finding breaks, so that no claim knows of them."""
     for finding in findings:
         own = [
@@ -149,7 +158,7 @@ def _found_while_shrinking(claims: Sequence[Claim], findings: Sequence[FindingFo
             finding.fingerprint in claim.findings or claim.verdict == "not-guaranteed" for claim in own
         )
         if finding.fresh and finding.strength == "must" and not counted:
-            yield f"{finding.engine} violates {finding.requirement}"
+            yield finding
 
 
 def _gaps(

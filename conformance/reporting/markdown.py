@@ -33,20 +33,28 @@ def write(results: Results, path: Path) -> None:
 
 def text(results: Results) -> str:
     """The report: verdict, engines, findings, then the matrix folded away."""
-    first = results.runs[0]
     lines = [f"## {EXITS[results.outcome.exit]} {HEADLINES[results.outcome.exit]}", ""]
     lines += [f"- {escape(reason)}" for reason in results.outcome.reasons[:REASONS]]
     if len(results.outcome.reasons) > REASONS:
         lines.append(f"- and {len(results.outcome.reasons) - REASONS} more")
+    lines += ["", f"{amount(results)}.", "", *body(results)]
+    return "\n".join(lines) + "\n"
+
+
+def amount(results: Results) -> str:
+    """What was played: the harness, the profile, the seed, and how much."""
+    first = results.runs[0]
     steps = sum(suite.steps for suite in results.suites)
     histories = sum(suite.histories for suite in results.suites)
-    amount = (
-        f"{plural(steps, 'step')} in {plural(histories, 'history', 'histories')}, {seconds(results.seconds)}"
+    return (
+        f"delta-conformance {first.harness}, profile {first.profile}, seed {first.seed}: {plural(steps, 'step')} in "
+        f"{plural(histories, 'history', 'histories')}, {seconds(results.seconds)}"
     )
-    lines += [
-        "",
-        f"delta-conformance {first.harness}, profile {first.profile}, seed {first.seed}: {amount}.",
-        "",
+
+
+def body(results: Results) -> list[str]:
+    """The lines below the verdict: engines, findings, the matrix, faults and races."""
+    return [
         *_engines(results),
         "",
         *_findings(results),
@@ -54,7 +62,6 @@ def text(results: Results) -> str:
         *_faults(results),
         *_conflicts(results),
     ]
-    return "\n".join(lines) + "\n"
 
 
 def escape(said: str, width: int = 300) -> str:

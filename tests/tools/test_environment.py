@@ -175,6 +175,17 @@ class TestSetUp:
         moved.make()
         assert moved.state() is State.FRESH
 
+    def test_an_environment_of_another_python_than_the_one_asked_for_is_made_anew(
+        self, checkout: Checkout, programs: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        checkout.make()
+        monkeypatch.setenv("CONFORMANCE_PYTHON", "{}.{}".format(*sys.version_info))
+        assert checkout.state() is State.FRESH
+        monkeypatch.setenv("CONFORMANCE_PYTHON", "3.99")
+        assert checkout.state() is State.OTHER_PYTHON
+        monkeypatch.setenv("CONFORMANCE_PYTHON", "")
+        assert checkout.state() is State.FRESH
+
     def test_two_at_once_make_it_once(self, checkout: Checkout, programs: Path) -> None:
         command = [str(checkout.root / "dev"), "python", "-c", ""]
         environ = {**os.environ, "UV_SLEEP": "1"}
@@ -243,6 +254,20 @@ class TestTrouble:
         assert done.returncode == 2
         assert "no Python 3.11 or newer" in done.stderr
         assert "sudo apt install python3 python3-venv" in done.stderr
+
+    def test_the_python_that_is_asked_for_is_the_only_one_that_counts(
+        self, checkout: Checkout, programs: Path
+    ) -> None:
+        # Each says that it is that version, whatever the newest one is.
+        for version in ("3.12", "3.13"):
+            text = f'#!/bin/sh\ncase "$2" in *sys.argv*) [ "$3" = {version} ]; exit;; esac\necho {version} "$@"\n'
+            a_program(programs / f"python{version}", text)
+        done = dev(checkout, "check", CONFORMANCE_PYTHON="3.12")
+        assert done.stdout.startswith("3.12 -I ")
+        assert dev(checkout, "check").stdout.startswith("3.13 -I ")
+        missing = dev(checkout, "run", CONFORMANCE_PYTHON="3.14")
+        assert missing.returncode == 2
+        assert "CONFORMANCE_PYTHON is 3.14, and there is no such Python on PATH." in missing.stderr
 
     def test_a_python_that_can_make_no_environment_is_reported_with_its_cure(
         self, checkout: Checkout, programs: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,0 +1,1 @@
+"""Tests of action.yml, of the workflows, and of their steps."""
