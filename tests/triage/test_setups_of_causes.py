@@ -26,3 +26,10 @@ def test_the_build_under_test_has_the_slots_of_its_engine(name: str, engines: tu
     cause = cause_named(name)
     assert cause is not None
     assert setup_of(cause, History.from_json(cause.history), BUILD).engines == engines
+
+
+def test_a_build_of_delta_spark_sits_beside_the_writer_that_it_reads_wrongly():
+    cause = cause_named("delta-spark-reads-empty-partition-text")
+    assert cause is not None
+    build = "delta-spark@/somewhere/delta-spark.jar"
+    assert setup_of(cause, History.from_json(cause.history), build).engines == (build, "delta-rs")

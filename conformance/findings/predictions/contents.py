@@ -134,19 +134,6 @@ def new_columns_filled_too(observation: Observation, _: Violation) -> bool:
     )
 
 
-def operation_sees_empty_text(observation: Observation, _: Violation) -> bool:
-    """The operation found an empty text where null is, and did by that what the model does."""
-    before = observation.before
-    if before is None:
-        return False
-    texts = [name for name in before.partition_by if before.schema[name].type == STRING]
-    rows: list[Row] = []
-    for add, held in files_with_rows(observation, before):
-        empty = {before.schema.index(name) for name in texts if add.partition_values.get(name) == ""}
-        rows += [tuple("" if place in empty else value for place, value in enumerate(row)) for row in held]
-    return any("" in row for row in rows) and _leaves(observation, observation.operation, rows)
-
-
 def unknown_rows_deleted(observation: Observation, _: Violation) -> bool:
     """The delete took all rows that its predicate picks if parts that compare with null do not count."""
     operation, before, rows = observation.operation, observation.before, rows_before(observation)

@@ -111,10 +111,15 @@ def result_on(observation: Observation, rows: Iterable[Row], operation: Operatio
     before = observation.before
     if before is None:
         return None
-    properties = tuple(sorted(before.properties.items()))
-    table = Table(True, before.schema, tuple(before.partition_by), properties, tuple(rows))
-    reached = ModelHistory((State(table, (1, 1), may_remove=False),)).expect(operation).ordinary
+    state = State(table_with(before, rows), (1, 1), may_remove=False)
+    reached = ModelHistory((state,)).expect(operation).ordinary
     return None if isinstance(reached.outcome, Rejected) else reached.table
+
+
+def table_with(snapshot: Snapshot, rows: Iterable[Row]) -> Table:
+    """The table of a state, but with these rows."""
+    properties = tuple(sorted(snapshot.properties.items()))
+    return Table(True, snapshot.schema, tuple(snapshot.partition_by), properties, tuple(rows))
 
 
 def with_literals(expression: Expression, change: Callable[[Literal], Literal]) -> Expression:
