@@ -127,6 +127,18 @@ class TestAppendOnly:
         (refused,) = expectation.fitting_outcomes(Rejected("append-only"), 0)
         assert len(refused.table.rows) == 3
 
+    def test_a_merge_that_fails_for_another_reason_may_be_refused_for_its_clauses(self) -> None:
+        unknown = ops.MergeClause("matched", "delete", condition=equals_target("nowhere", 1))
+        expectation = self.expectation_of(rows((9, "nine", "z")), unknown)
+        assert expectation.fitting_outcomes(Rejected("schema"), 0)
+        assert expectation.fitting_outcomes(Rejected("append-only"), 0)
+        inserts = ops.MergeClause(
+            "not-matched", "insert", condition=equals_source("nowhere", 1), everything=True
+        )
+        assert not self.expectation_of(rows((9, "nine", "z")), inserts).fitting_outcomes(
+            Rejected("append-only"), 0
+        )
+
     def test_a_merge_that_only_inserts_is_never_refused(self) -> None:
         expectation = self.expectation_of(rows((9, "nine", "z")), INSERT_ALL)
         assert not expectation.fitting_outcomes(Rejected("append-only"), 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from delta_models import operations as ops
 from delta_models.outcomes import Committed, NoChange, Rejected, Unsupported
 from delta_models.schema import (
@@ -11,9 +13,10 @@ from delta_models.schema import (
     Array,
     Field,
     Map,
+    Struct,
     struct,
 )  # fmt: skip
-from delta_models.table import ModelHistory
+from delta_models.table import ModelHistory, NotModelled
 from delta_models.values import Rows
 from tests.models.table import nested_rows
 from tests.models.table.three_rows import (
@@ -150,3 +153,32 @@ class TestTransaction:
         assert repeated.breaks == "outcome.repeated-transaction-skipped"
         later = ops.Append(Rows(nested_rows.SCHEMA, ((4, None, None),)), transaction=("job", 8))
         assert len(now.after(later).table.rows) == 4
+
+
+class TestAnOverwriteOfTheSchemaThatRulesHangOn:
+    LESS = struct(("id", LONG), ("name", STRING))
+    GENERATED = Struct(
+        (Field("id", LONG), Field("next", LONG, metadata_json='{"delta.generationExpression":"id + 1"}'))
+    )
+
+    def constrained(self) -> ModelHistory:
+        return model_history(ops.AddConstraint("known", equals("part", "x", STRING)))
+
+    def test_it_is_refused_if_it_takes_a_column_of_a_constraint(self) -> None:
+        less = ops.Overwrite(Rows(self.LESS, ((1, "a"),)), schema_mode="overwrite")
+        expectation = self.constrained().expect(less)
+        assert not expectation.fitting_outcomes(Committed(), 1)
+        assert expectation.ordinary.requirement == "outcome.column-in-use"
+        kept = ops.Overwrite(rows((1, "a", "x")), schema_mode="overwrite")
+        assert kinds(self.constrained(), kept) == {"Committed"}
+
+    def test_it_is_refused_if_it_takes_the_source_of_a_generated_column(self) -> None:
+        now = ModelHistory().after(ops.Create(self.GENERATED))
+        alone = Rows(Struct((self.GENERATED.fields[1],)), ((1,),))
+        assert "Committed" not in kinds(now, ops.Overwrite(alone, schema_mode="overwrite"))
+        plain = Rows(Struct((self.GENERATED.fields[0],)), ((1,),))
+        assert kinds(now, ops.Overwrite(plain, schema_mode="overwrite")) == {"Committed"}
+
+    def test_without_rows_nothing_says_what_it_does(self) -> None:
+        with pytest.raises(NotModelled, match="a rule names"):
+            self.constrained().expect(ops.Overwrite(Rows(self.LESS, ()), schema_mode="overwrite"))
