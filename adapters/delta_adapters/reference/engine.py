@@ -14,7 +14,7 @@ from delta_adapters.reference import actions
 from delta_adapters.reference.actions import CommitBuilder
 from delta_adapters.reference.capabilities import CAPABILITIES
 from delta_adapters.reference.catalog import TableCatalog
-from delta_adapters.reference.definition import redefine
+from delta_adapters.reference.definition import is_append_only, redefine
 from delta_adapters.reference.files import Layout
 from delta_adapters.reference.identity_columns import Exhausted, with_identity_values
 from delta_adapters.reference.log_writer import VersionTaken
@@ -170,6 +170,9 @@ class Reference(StreamWriter, TableCatalog):
                 draft = self.purge(snapshot)
             case _:
                 draft = self.draft(operation, snapshot, table, after)
+                defines = isinstance(operation, ops.Replace | ops.CreateAs)
+                if snapshot is not None and defines and draft.removes and is_append_only(snapshot):
+                    return Rejected("append-only", f"{name_of(operation)} would remove files")
         if not draft and isinstance(expected.outcome, NoChange | Committed) and expected.commits[0] == 0:
             return NoChange()
         draft.counts = self.count_operation(operation, table, after, draft)
