@@ -50,8 +50,6 @@ from delta_models.operations import (
     Optimize,
     Purge,
     Reopen,
-    Replace,
-    Restore,
     Vacuum,
     ZOrder,
 )
@@ -330,11 +328,6 @@ class _DirectedHistory:
             table.schema, table.partition_by, dict(table.properties)
         ):
             return None
-        if (
-            isinstance(operation, Restore | Replace | CreateAs)
-            and table.property("delta.appendOnly") == "true"
-        ):
-            return None  # the model lets it remove rows, and the rule of logs does not
         if self._shape.tame and operation_trigger(table, operation) is not None:
             return None
         expectation = self._expect(operation)

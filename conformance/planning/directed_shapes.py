@@ -42,6 +42,8 @@ def draw_directed_shape(
     data_types = frozenset.intersection(*(claim.data_types for claim in claims))
     partition_types = frozenset.intersection(*(claim.partition_types for claim in claims))
     nested = all(claim.nested for claim in claims)
+    if "converted" in bundles:  # a Parquet file has no type for what holds nothing
+        data_types -= {"void"}
     types = _weighted(needs, data_types, "", nested=nested)
     folders = _weighted(needs, partition_types - CONTAINERS, PARTITION, nested=False)
     names = {facet.name for facet in facets}

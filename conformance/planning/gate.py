@@ -31,6 +31,7 @@ from conformance.planning.coverage import (
 from conformance.planning.directed import HistoryDirector
 from conformance.planning.directed_races import RaceDirector
 from conformance.planning.forecast import foresee_given
+from conformance.planning.needs import missing_claims
 from conformance.planning.out_of_reach import why_out_of_reach
 from conformance.planning.parts import Part
 from conformance.planning.tally import EvidenceTally
@@ -213,6 +214,7 @@ def _core(
             requirement.id
             for requirement in CATALOGUE
             if tally.reaches(_times(requirement.id, engine.name, part.suite), engine.key)
+            and not any(missing_claims(requirement.id, engine.capabilities))
         ]
     for rule in rules:
         yield _threshold(rule, engine.name, part.suite)

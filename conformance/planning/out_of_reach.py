@@ -10,7 +10,6 @@ from conformance.planning.cells import BESIDE, FEATURE, PARTITION, TYPE, Cell
 BEGINNINGS = frozenset({"Create", "CreateAs", "Replace", "ConvertFromParquet"})
 REMOVES_ROWS = frozenset({"Delete", "Update", "Merge", "Overwrite"})
 SHAPED = frozenset({"Optimize/where", "ZOrder/where", "Overwrite/dynamic", "AddColumn/parent"})
-REPLACES_ALL = frozenset({"Restore", "Replace", "CreateAs"})
 COMES_LATER = frozenset({"checkConstraints", "domainMetadata", "vacuumProtocolCheck"})
 OF_COLUMNS = frozenset({"nested", "timestampNtz", "generatedColumns"})
 CONTAINERS = frozenset({"array", "map", "struct", "variant"})
@@ -41,12 +40,6 @@ REASONS: tuple[_Reason, ...] = (
         "an append-only table refuses what removes rows; the refusal is judged",
         lambda kind, operation, last: (
             kind in {FEATURE, BESIDE} and _name(operation) in REMOVES_ROWS and last == "appendOnly"
-        ),
-    ),
-    _Reason(
-        "the model and the rule of logs do not agree on what replaces the rows of an append-only table",
-        lambda kind, operation, last: (
-            kind in {FEATURE, BESIDE} and _name(operation) in REPLACES_ALL and last == "appendOnly"
         ),
     ),
     _Reason(

@@ -17,6 +17,7 @@ from conformance.planning.cells import CRASH, FEATURE, PAIR, REFUSAL, cells_of, 
 from conformance.planning.claims import PlannedEngine, planned_engines
 from conformance.planning.coverage import Coverage, feature_cells
 from conformance.planning.gate import plan_parts
+from conformance.planning.needs import missing_claims
 from conformance.planning.out_of_reach import why_out_of_reach
 from conformance.planning.parts import BadPart, parse_parts
 from conformance.planning.plan import plan_run
@@ -106,6 +107,14 @@ def test_an_engine_that_claims_four_operations_is_asked_for_these_alone_and_as_d
     assert plan.cells[0].missing == ()
     assert {threshold.engine for threshold in plan.core} == {"few"}
     assert not any(threshold.requirement.startswith("contents.delete") for threshold in plan.core)
+
+
+@pytest.mark.parametrize("engine", ("pyspark", "delta-rs"))
+def test_the_core_asks_for_nothing_that_an_engine_does_not_claim(engine):
+    capabilities = planned(engine).capabilities
+    plan = plan_of("core", planned(engine))
+    lacking = {rule.requirement: [*missing_claims(rule.requirement, capabilities)] for rule in plan.core}
+    assert {rule: missing for rule, missing in lacking.items() if missing} == {}
 
 
 def test_every_operation_that_commits_is_cut_short_before_and_after_its_commit():
