@@ -131,7 +131,20 @@ def refuse_in_append_only(table: Table, expectation: Expectation) -> Expectation
         for allowed in expectation.allowed_outcomes
         if not isinstance(allowed.outcome, Rejected) and _keeps_rows(table, allowed.table)
     )
-    return expect_refusal(table, "append-only", "outcome.append-only").or_else(*harmless)
+    return refuse_for_append_only(table, expectation).or_else(*harmless)
+
+
+def refuse_for_append_only(table: Table, expectation: Expectation) -> Expectation:
+    """Return the refusal of an operation that an append-only table forbids.
+
+    If there is another reason to refuse it, that one may be told instead.
+    """
+    refusal = expect_refusal(table, "append-only", "outcome.append-only")
+    if not isinstance(expectation.ordinary.outcome, Rejected):
+        return refusal
+    return refusal.or_else(
+        *(allowed for allowed in expectation.allowed_outcomes if isinstance(allowed.outcome, Rejected))
+    )
 
 
 def refuse_losses_in_append_only(table: Table, expectation: Expectation) -> Expectation:

@@ -21,6 +21,7 @@ from delta_models.table.expectation import (
     expect_refusal,
     expect_rewrite,
     is_append_only,
+    refuse_for_append_only,
 )
 from delta_models.table.generated_columns import generated_columns, generation_filler
 from delta_models.table.identity import identities_named as identities_given
@@ -108,8 +109,19 @@ def _merge(table: Table, operation: Merge) -> Expectation:
         matches = _matches(operation, target, scope)
     except (KeyError, RowMismatch) as error:
         return _misfit(table, error)
-    if is_append_only(table) and _acts_on_rows(target, operation, clauses, matches):
-        return expect_refusal(table, "append-only", "outcome.append-only")
+    expectation = _merge_rows(table, operation, target, clauses, matches)
+    if not is_append_only(table) or not _acts_on_rows(target, operation, clauses, matches):
+        return expectation
+    return refuse_for_append_only(table, expectation)
+
+
+def _merge_rows(
+    table: Table,
+    operation: Merge,
+    target: Table,
+    clauses: dict[str, list[_Clause]],
+    matches: list[list[int]],
+) -> Expectation:
     try:
         kept, new, deleted_twice = _act(target, operation, clauses, matches)
         stored = target.stored(new)

@@ -119,6 +119,13 @@ class TestAppendOnly:
             allowed = self.expectation_of(rows((1, "new", "x")), clause, INSERT_ALL).allowed_outcomes
             assert {one.outcome for one in allowed} == {Rejected("append-only")}
 
+    def test_a_merge_with_two_reasons_is_refused_for_either(self) -> None:
+        twice = rows((1, "one", "x"), (1, "another", "x"))
+        expectation = self.expectation_of(twice, UPDATE_ALL)
+        assert {one.outcome for one in expectation.allowed_outcomes} == {
+            Rejected("append-only"), Rejected("ambiguous-match")
+        }  # fmt: skip
+
     def test_a_merge_that_acts_on_no_row_of_the_table_may_be_refused_but_need_not(self) -> None:
         source = rows((9, "nine", "z"))
         expectation = self.expectation_of(source, DELETE, INSERT_ALL)

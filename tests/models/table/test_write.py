@@ -128,6 +128,13 @@ class TestOverwrite:
             assert kinds(now, operation) == {"append-only"}
             assert not now.expect(operation).fitting_outcomes(Committed(), 1)
 
+    def test_an_overwrite_with_two_reasons_is_refused_for_either(self) -> None:
+        only = (
+            ModelHistory().after(ops.Create(SCHEMA, properties=(("delta.appendOnly", "true"),))).after(THREE)
+        )
+        misfit = ops.Overwrite(Rows(struct(("nowhere", LONG)), ((1,),)))
+        assert kinds(only, misfit) == {"append-only", "schema"}
+
     def test_an_append_only_table_may_take_what_leaves_all_its_rows(self) -> None:
         only = ModelHistory().after(ops.Create(SCHEMA, properties=(("delta.appendOnly", "true"),)))
         nowhere = equals("part", "nowhere", STRING)
