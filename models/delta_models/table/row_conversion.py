@@ -86,9 +86,7 @@ def expect_write(
         return expect_refusal(table, "schema", "outcome.misfit-refused")
     except BrokenRule:
         known = {name.casefold() for name in incoming.schema.names}
-        lacking = by_name and any(
-            field.name.casefold() not in known for field in table.schema if not field.nullable
-        )
+        lacking = by_name and any(field.name.casefold() not in known for field in table.schema)
         filled = any(
             _forbidden_inside(field.type) for field in table.schema if isinstance(field.type, Array | Map)
         )

@@ -162,6 +162,13 @@ class TestTransaction:
         assert len(now.after(later).table.rows) == 4
 
 
+def test_rows_that_lack_a_column_and_break_a_constraint_are_refused_for_either() -> None:
+    now = model_history(ops.AddConstraint("known", equals("part", "x", STRING)))
+    less = ops.Append(Rows(struct(("id", LONG)), ((1,),)))
+    assert kinds(now, less) == {"constraint", "schema"}
+    assert kinds(now, ops.Append(rows((1, "a", "y")))) == {"constraint"}
+
+
 class TestAnOverwriteOfTheSchemaThatRulesHangOn:
     LESS = struct(("id", LONG), ("name", STRING))
     GENERATED = Struct(
