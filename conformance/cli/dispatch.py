@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from conformance._version import harness_version
 from conformance.cli.errors import USAGE, UsageError, unknown
-from conformance.cli.signals import interrupt, stoppable
+from conformance.signals import interrupt, stoppable
 
 COMMANDS = (
     "run", "replay", "shrink", "bisect", "diff", "corpus", "report", "new-adapter", "explain", "engines", "doctor",

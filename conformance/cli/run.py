@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from conformance.cli.argument_types import duration, one_of, positive, profile, seed, split_part
 from conformance.cli.errors import UsageError
 from conformance.cli.output_format import FORMATS, listen
-from conformance.cli.signals import stoppable, undisturbed
 from conformance.events.types import HarnessFault, Interrupted
 from conformance.options import STORAGES, SUITES, RunOptions
 from conformance.reporting import summary_json
 from conformance.reporting.atomic_write import CannotWrite
 from conformance.reporting.run_folder import new_run_folder
 from conformance.reporting.terminal.final_summary import closing_lines
+from conformance.signals import stoppable, undisturbed
 
 if TYPE_CHECKING:
     from conformance.planning.plan import Plan

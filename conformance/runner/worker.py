@@ -20,11 +20,11 @@ import traceback
 from dataclasses import asdict, dataclass, replace
 from importlib.abc import MetaPathFinder
 from pathlib import Path
-from types import FrameType
 from typing import Any, TextIO
 
 from conformance.events.serialization import to_line
 from conformance.events.types import Event, HarnessFault
+from conformance.signals import interrupt, stoppable
 
 PR_SET_PDEATHSIG = 1
 STOPPED = 130
@@ -98,11 +98,11 @@ def main() -> int:
     """Do jobs until there are no more; return the exit code of the process."""
     out = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(2, 1)
-    signal.signal(signal.SIGTERM, _stop)
-    _end_with_parent()
     coordinator = CoordinatorLink(sys.stdin, out)
     try:
-        _do_jobs(coordinator)
+        with stoppable(interrupt):
+            _end_with_parent()
+            _do_jobs(coordinator)
     except KeyboardInterrupt:
         return STOPPED
     except BrokenPipeError:
@@ -179,11 +179,6 @@ class _Clock:
 
     def __call__(self) -> bool:
         return self._deadline is not None and time.monotonic() >= self._deadline
-
-
-def _stop(_number: int, _frame: FrameType | None) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second signal would disturb the end of the hosts
-    raise KeyboardInterrupt
 
 
 def _end_with_parent() -> None:
