@@ -55,7 +55,7 @@ from delta_models.operations import (
 )
 from delta_models.schema import Struct
 from delta_models.sql.errors import SqlError
-from delta_models.table import Expectation, ModelHistory, NotModelled
+from delta_models.table import Expectation, ModelHistory, NotModelled, Table
 from delta_models.table.generated_columns import generated_columns
 from delta_models.wire_names import name_of
 
@@ -324,17 +324,22 @@ class _DirectedHistory:
         own = self._claims() is director.capabilities
         if self._claims().covers(operation) is not None:
             return None
-        if director.partner is not None and director.capabilities.covers_table(
-            table.schema, table.partition_by, dict(table.properties)
-        ):
-            return None
         if self._shape.tame and operation_trigger(table, operation) is not None:
             return None
         expectation = self._expect(operation)
-        if expectation is None:
+        if expectation is None or not self._is_for_all(expectation.ordinary.table):
             return None
         cells = cells_of(table, operation, expectation)
         return cells if own else frozenset((BESIDE, *cell[1:]) for cell in cells if cell[0] == FEATURE)
+
+    def _is_for_all(self, table: Table) -> bool:
+        """Whether the engines of a shared table claim it as an operation leaves it; an engine alone answers itself."""
+        director = self._director
+        return director.partner is None or all(
+            claims.covers_table(table.schema, table.partition_by, dict(table.properties)) is None
+            and claims.covers_features(set(table.features), writing=True) is None
+            for claims in (director.capabilities, director.partner)
+        )
 
     def _claims(self) -> Capabilities:
         """What the engine claims that performs the next step."""

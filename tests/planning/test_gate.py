@@ -138,6 +138,24 @@ def test_on_a_shared_table_both_engines_perform_steps():
     assert {chunk.engines for chunk in plan.chunks} == {("pyspark", "reference")}
 
 
+@pytest.mark.parametrize("engine", ("pyspark", "delta-rs"))
+def test_a_shared_table_stays_one_that_both_engines_claim(engine):
+    both = (planned(engine).capabilities, planned("reference").capabilities)
+    plan = plan_of("shared", planned(engine))
+    assert plan.cells[0].missing == ()
+    for chunk in plan.chunks:
+        for history in chunk.given:
+            model_history = ModelHistory()
+            for step in history.steps:
+                model_history = model_history.after(step.operation)
+                table = model_history.table
+                for claims in both:
+                    assert (
+                        claims.covers_table(table.schema, table.partition_by, dict(table.properties)) is None
+                    )
+                    assert claims.covers_features(set(table.features), writing=True) is None
+
+
 def test_another_process_makes_the_same_plan():
     program = (
         "import json, sys\n"

@@ -30,6 +30,7 @@ from delta_models.log.commit_timestamps import version_at
 from delta_models.log.reader import live_adds
 from delta_models.log.row_ids import is_tracked
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown, Unsupported
+from delta_models.sql import NotUnderstood
 from delta_models.table import ModelHistory, NotModelled, Table
 from delta_models.table.change_feed import is_recorded
 from delta_models.table.history_model import State
@@ -95,7 +96,7 @@ class Reference(StreamWriter, TableCatalog):
             return Rejected("conflict.other", f"others were faster, {self.attempts} times")
         except Exhausted as error:
             return Rejected("overflow", f"{error} has no values left")
-        except NotModelled as error:
+        except (NotModelled, NotUnderstood) as error:  # what another engine wrote may be in its own SQL
             return Unsupported(str(error))
         except LogError as error:
             return rejection(error)

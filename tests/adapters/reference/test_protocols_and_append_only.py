@@ -8,11 +8,13 @@ import deltalake
 import pyarrow as pa
 import pytest
 
+from delta_adapters.delta_rs import DeltaRs
 from delta_adapters.reference import Reference
 from delta_models import operations as ops
+from delta_models.expressions import Column, Compare, Literal
 from delta_models.log import LogReader
-from delta_models.outcomes import Committed, Rejected
-from delta_models.schema import LONG, struct
+from delta_models.outcomes import Committed, Rejected, Unsupported
+from delta_models.schema import LONG, TIMESTAMP, struct
 from delta_models.values import Rows
 
 SCHEMA = struct(("id", LONG))
@@ -41,6 +43,18 @@ def test_a_table_of_an_older_writer_version_is_written_under_it(tmp_path):
     assert engine_at(tmp_path).execute(ops.Append(rows(1, 2)), "") == Committed()
     assert ids_of(tmp_path) == [1, 2]
     assert LogReader(tmp_path).snapshot().protocol.min_writer == 4
+
+
+def test_a_constraint_in_the_words_of_another_engine_is_told_as_not_supported(tmp_path):
+    moments = struct(("at", TIMESTAMP))
+    check = Compare("=", Column(("at",)), Literal(TIMESTAMP, 0))
+    other = DeltaRs()
+    other.open(str(tmp_path))
+    assert other.execute(ops.Create(moments), "") == Committed()
+    assert other.execute(ops.AddConstraint("known", check), "") == Committed()
+    outcome = engine_at(tmp_path).execute(ops.Append(Rows(moments, ((0,),))), "")
+    assert isinstance(outcome, Unsupported)
+    assert "arrow_cast" in outcome.reason
 
 
 def test_an_upgrade_to_table_features_names_all_that_the_version_implied(tmp_path):
