@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -27,6 +28,10 @@ settings.load_profile("repository")
 
 # Most JVMs of tests get a few calls. Fixtures whose JVM gets many say so.
 os.environ.setdefault(BRIEF, "1")
+
+# Some images set this. Each worker, and each process that a test starts, would compile every module again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # The tests of each of these folders share Spark sessions. One worker gets the folder, so the sessions start once.
 SPARK_FOLDERS = ("tests/pyspark_delta/", "tests/adapters/delta_spark/", "tests/adapters/pyspark_engine/")

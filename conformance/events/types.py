@@ -249,7 +249,7 @@ class FindingFound:
     The fingerprint is the id of the sighting: violations that are alike share it, and triage replaces it (see
     `FindingTriaged`). Until then `state` is unexplained. `candidates` are the causes that predict the violation. In
     recordings from before triage `state` is empty, and `known` is true if a catalogued deviation (`cause` names it) or
-    the baseline has the finding.
+    the baseline has the finding. `told` says that exact predictions alone decide which of them explains it.
 
     `step` is the failing step, counted from 0, of the `steps` of the kept history. `folder` is relative to the run's
     folder. `promised` is false if the adapter declares that the engine does not guarantee the requirement. `dear` says
@@ -278,6 +278,7 @@ class FindingFound:
     state: str = ""
     candidates: tuple[str, ...] = ()
     dear: bool = False
+    told: bool = False
 
     @property
     def fresh(self) -> bool:

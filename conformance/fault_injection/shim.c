@@ -503,12 +503,30 @@ DIR *opendir(const char *path) {
 
 /* Publishing and removing */
 
+/* The kernel's clock does not move with the engine's. What the engine has just written gets the engine's time with its
+   name, because the same operation may look at its age. */
+static int dated(int result, int kind, int dirfd, const char *path) {
+    if (likely(!page || page->clock_ns <= 0) || result || (kind != RENAME && kind != LINK)) return result;
+    int saved = errno;
+    struct stat there;
+    struct timespec now;
+    NEXT(clock_gettime)(CLOCK_REALTIME, &now);
+    if (!fstatat(dirfd, path, &there, AT_SYMLINK_NOFOLLOW) && S_ISREG(there.st_mode) &&
+        there.st_mtim.tv_sec <= now.tv_sec) { /* else it is dated */
+        int64_t by = page->clock_ns + there.st_mtim.tv_nsec;
+        struct timespec times[2] = {{0, UTIME_OMIT}, {there.st_mtim.tv_sec + by / 1000000000, by % 1000000000}};
+        utimensat(dirfd, path, times, AT_SYMLINK_NOFOLLOW);
+    }
+    errno = saved;
+    return 0;
+}
+
 #define GATED(call, kind, flags, dirfd, path, follow, from_dirfd, from)                          \
     do {                                                                                         \
-        if (IDLE) return call;                                                                   \
+        if (IDLE) return dated(call, kind, dirfd, path);                                         \
         struct turn turn;                                                                        \
         if (!enter(&turn, kind, flags, dirfd, path, follow, from_dirfd, from)) return -1;        \
-        int result = call;                                                                       \
+        int result = dated(call, kind, dirfd, path);                                             \
         return leave(&turn, result < 0, -1) ? -1 : result;                                       \
     } while (0)
 

@@ -102,7 +102,7 @@ class FindingRecorder:
             where=violation.where, chunk=history.chunk, history=context.number,
             with_engines=context.with_engines, features=context.features, processes=context.processes,
             promised=context.promised, state="unexplained", candidates=candidates,
-            dear=any(map(_on_jvm, context.specs)),
+            dear=any(map(_on_jvm, context.specs)), told=bool(told) and told == candidates,
         )  # fmt: skip
 
     def _told(self, candidates: Sequence[str]) -> tuple[str, ...]:

@@ -147,6 +147,19 @@ def adapt_shape(shape: TableShape, schema: Struct, partition_by: tuple[str, ...]
     """Return a shape for the table as it is now: its columns may have come, gone, moved or changed since the draw."""
     if schema == shape.schema and partition_by == shape.partition_by:
         return shape
+    for drawn, adapted in _latest:  # a planner asks many times in a row for the same
+        # By identity, since 0.0 and -0.0 are equal.
+        if drawn is shape and adapted.schema == schema and adapted.partition_by == partition_by:
+            return adapted
+    adapted = _adapt(shape, schema, partition_by)
+    _latest[:] = ((shape, adapted),)
+    return adapted
+
+
+_latest: list[tuple[TableShape, TableShape]] = []  # what was asked for last, and what it became
+
+
+def _adapt(shape: TableShape, schema: Struct, partition_by: tuple[str, ...]) -> TableShape:
     column_specs, pools = [], []
     first = shape.column_specs[0]
     for field in schema:

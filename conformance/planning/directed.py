@@ -351,7 +351,7 @@ class _DirectedHistory:
         """What the model expects; None if it does not know, as where a rule names a column that is taken away."""
         try:
             expectation = self._model_history.expect(operation)
-            table = self._model_history.after(operation).table
+            table = expectation.ordinary.table
             generated_columns(table.schema)
             for _, check in table.constraints:
                 compile_expression(check, table.schema)

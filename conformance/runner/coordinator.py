@@ -8,6 +8,7 @@ core is missing.
 from __future__ import annotations
 
 import json
+import math
 import selectors
 import signal
 import tempfile
@@ -55,6 +56,8 @@ from delta_adapters.spark.java import JavaError
 
 TIDY_UP = 30.0  # seconds that workers have to end after SIGTERM
 GRACE = 5.0  # seconds after the deadline in which an operation may still end
+# Seconds after it for each sighting that is still explained. A cause of it may need one play.
+LAST_WORD = 20.0
 
 
 def run_plan(options: RunOptions, plan: Plan, bus: Bus) -> None:
@@ -97,6 +100,7 @@ class Coordinator:
         self._bus = bus
         self._work = work
         self._deadline = deadline
+        self._patience = math.inf if deadline is None else deadline + GRACE
         self._heavy: deque[Chunk] = deque()
         self._light: deque[Chunk] = deque()
         self._parts = ChunkParts()
@@ -193,7 +197,7 @@ class Coordinator:
 
     def _time_left(self) -> float | None:
         """Seconds to wait for an event. Workers see the deadline themselves, unless an engine does not answer."""
-        return None if self._deadline is None else max(0.0, self._deadline + GRACE - time.monotonic())
+        return None if self._deadline is None else max(0.0, self._patience - time.monotonic())
 
     def _listen(self, timeout: float | None) -> bool:
         """Handle what workers send; False if none sent anything in time."""
@@ -297,7 +301,10 @@ class Coordinator:
 
     def _next_job(self, worker: WorkerProcess) -> Chunk | TriageJob | None:
         if self._deadline is not None and time.monotonic() >= self._deadline:
-            return None
+            job = self._triage.last_job(worker.number, heavy=worker.heavy)
+            if job is not None:
+                self._patience = time.monotonic() + LAST_WORD
+            return job
         plays_on = any(isinstance(other.job, Chunk) for other in self._workers)
         if not (plays_on or self._heavy or self._light):
             self._open_reserve()

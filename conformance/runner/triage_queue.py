@@ -4,6 +4,9 @@ Explaining goes on while chunks are played. On a worker that has chunks to play 
 worker with nothing left to play explains at once. Shrinking begins on a worker that has nothing to play or to explain.
 What is *must* comes first, then what is unlike those before it, then what is short. A sighting is triaged once in a
 run, and none takes over what was found out about another.
+
+What exact predictions alone decide is always explained, whatever time is left: no history is played for it. It comes
+before everything else, and it is asked for after the end of the budget too.
 """
 
 from __future__ import annotations
@@ -41,12 +44,16 @@ class TriageJob:
 
 @dataclass(slots=True)
 class _Sighting:
-    """A sighting, and how far its triage is. `dear` says that it needs an engine on a JVM."""
+    """A sighting, and how far its triage is.
+
+    `dear` says that it needs an engine on a JVM, and `told` that exact predictions alone decide.
+    """
 
     id: str
     must: bool
     dear: bool
     steps: int
+    told: bool = False
     requirement: str = ""
     candidates: tuple[str, ...] = ()
     phase: Phase = "waiting"
@@ -92,9 +99,14 @@ class TriageQueue:
     def take(self, event: Event) -> None:
         """Take an event of a worker into account."""
         if isinstance(event, FindingFound) and event.fresh and event.state == "unexplained":
-            must, steps = event.strength == "must", event.steps
             sighting = _Sighting(
-                event.fingerprint, must, event.dear, steps, event.requirement, event.candidates
+                event.fingerprint,
+                event.strength == "must",
+                event.dear,
+                event.steps,
+                event.told,
+                event.requirement,
+                event.candidates,
             )
             self._sightings.setdefault(event.fingerprint, sighting)
         elif isinstance(event, FindingTriaged) and event.sighting in self._sightings:
@@ -115,14 +127,21 @@ class TriageQueue:
             self._chunks_ended = self._clock()
         costs = has_chunk or not plays_on
         waiting = self._of("waiting", heavy=heavy, has_chunk=has_chunk)
-        if waiting and (not costs or self._may_explain(worker)):
-            return self._begin(worker, waiting, "explain", None, costs=costs)
+        if waiting and (waiting.told or not costs or self._may_explain(worker)):
+            return self._begin(worker, waiting, "explain", None, costs=costs and not waiting.told)
         ready = self._of("explained", heavy=heavy, has_chunk=has_chunk)
         if ready and (not has_chunk or (ready.must and self._in_reserve())):
             deadline = self._shrink_until(ready)
             if deadline is not None:
                 return self._begin(worker, ready, "shrink", deadline, costs=costs)
         return None
+
+    def last_job(self, worker: int, *, heavy: bool) -> TriageJob | None:
+        """The next job of a worker after the end of the budget: to explain what needs no play."""
+        waiting = self._of("waiting", heavy=heavy, has_chunk=False)
+        return (
+            self._begin(worker, waiting, "explain", None, costs=False) if waiting and waiting.told else None
+        )
 
     def ended(self, worker: int) -> None:
         """Note that a worker has ended its job, or died in it."""
@@ -171,6 +190,7 @@ class TriageQueue:
             return min(
                 able,
                 key=lambda sighting: (
+                    not sighting.told,
                     not sighting.must,
                     tried[sighting.candidates],
                     -sighting.steps if sighting.dear else 0,

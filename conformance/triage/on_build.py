@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from conformance.execution.step_result import StepResult
@@ -11,7 +11,7 @@ from conformance.findings.storage import Finding
 from conformance.histories import History
 from conformance.triage.hosts import CannotRun
 from conformance.triage.replayer import RACES, Playthrough, Replayer, Setup
-from delta_adapters.deviations import all_causes
+from delta_adapters.deviations import Cause, all_causes
 from delta_adapters.engine_id import EngineId
 from delta_adapters.registry import KNOWN
 from delta_models.requirements import Violation
@@ -30,10 +30,13 @@ class Verdict:
     why: str = ""
 
 
-def play_on(finding: Finding, spec: str, replayer: Replayer) -> Verdict:
+def play_on(
+    finding: Finding, spec: str, replayer: Replayer, causes: Sequence[Cause] | None = None
+) -> Verdict:
     """Play a finding's minimal history, or its own if it has no other, on a build of the finding's engine.
 
-    The other engines at the table stay what they were. `spec` is the text that starts the build.
+    The other engines at the table stay what they were. `spec` is the text that starts the build. Without
+    `causes` the project's own count.
     """
     history = finding.history if finding.minimal is None else finding.minimal
     named = EngineId.parse(spec).name
@@ -50,15 +53,15 @@ def play_on(finding: Finding, spec: str, replayer: Replayer) -> Verdict:
             playthrough = replayer.play(history, setup.with_engine(name, spec))
         except CannotRun as error:
             return Verdict(COULD_NOT_RUN, str(error))
-        verdict = judge(finding, history, playthrough)
+        verdict = judge(finding, history, playthrough, all_causes() if causes is None else causes)
         if verdict.outcome == FAILS:
             break
     return verdict
 
 
-def judge(finding: Finding, history: History, playthrough: Playthrough) -> Verdict:
+def judge(finding: Finding, history: History, playthrough: Playthrough, causes: Sequence[Cause]) -> Verdict:
     """Say what came of a finding's history when it was played once."""
-    broken = list(_unexplained(finding, history, playthrough))
+    broken = list(_unexplained(finding, history, playthrough, causes))
     same = [(result, violation) for result, violation in broken if _is_it(finding, violation)]
     if same:
         return Verdict(FAILS, _words(*same[0]))
@@ -83,14 +86,13 @@ def _is_it(finding: Finding, violation: Violation) -> bool:
 
 
 def _unexplained(
-    finding: Finding, history: History, playthrough: Playthrough
+    finding: Finding, history: History, playthrough: Playthrough, causes: Sequence[Cause]
 ) -> Iterator[tuple[StepResult, Violation]]:
     """The violations by what sits in the place of the finding's engine, without those that other causes predict.
 
     An adapter there may call itself by another name.
     """
     own = {cause for cause in (finding.cause, *finding.candidates) if cause}
-    causes = all_causes()
     seated = {EngineId.parse(engine).name for engine in Setup.of(finding, history).engines}
     others = seated - {finding.key.engine}
     for step_result in playthrough.results:

@@ -15,7 +15,7 @@ from conformance.triage import on_build
 from conformance.triage.hosts import CannotRun
 from conformance.triage.on_build import Verdict, play_on
 from conformance.triage.replayer import Playthrough, Replayer, Setup
-from delta_adapters.deviations import all_causes
+from delta_adapters.deviations import Cause, all_causes
 from delta_adapters.engine_id import EngineId
 from delta_models.requirements import Violation
 
@@ -30,11 +30,18 @@ class ReplayResult:
     text: str
 
 
-def replay(path: Path, replayer: Replayer | None = None, engine: str | None = None) -> ReplayResult:
+def replay(
+    path: Path,
+    replayer: Replayer | None = None,
+    engine: str | None = None,
+    causes: Sequence[Cause] | None = None,
+) -> ReplayResult:
     """Play a finding's history again, on its own engine or on another version or build of it (`engine`).
 
+    Violations that a cause other than the finding's predicts are left out. Without `causes` the project's own count.
     Raises NotAFinding if the path is not the folder of a finding.
     """
+    causes = all_causes() if causes is None else causes
     try:
         finding = load_finding(path)
     except NotAFinding:
@@ -44,14 +51,15 @@ def replay(path: Path, replayer: Replayer | None = None, engine: str | None = No
     name = f"{finding.fingerprint} ({finding.engine}, {finding.key.requirement})"
     if engine is not None:
         with Replayer() if replayer is None else nullcontext(replayer) as player:
-            return _result_on(name, engine, play_on(finding, engine, player))
+            return _result_on(name, engine, play_on(finding, engine, player, causes))
 
     def is_it(step_result: StepResult, violation: Violation) -> bool:
         return key_of(step_result.observation, violation) == finding.key
 
     try:
         with Replayer() if replayer is None else nullcontext(replayer) as player:
-            return _result(name, finding, player.play(finding.history, Setup.of(finding), until=is_it))
+            playthrough = player.play(finding.history, Setup.of(finding), until=is_it)
+            return _result(name, finding, playthrough, causes)
     except CannotRun as error:
         return ReplayResult(COULD_NOT_RUN, f"{name} could not run: {error}")
 
@@ -67,7 +75,9 @@ def _result_on(name: str, engine: str, verdict: Verdict) -> ReplayResult:
     return ReplayResult(COULD_NOT_RUN, f"{name} could not run in {engine}: {verdict.why}")
 
 
-def _violations(finding: Finding, result: Sequence[StepResult]) -> Iterator[tuple[StepResult, str]]:
+def _violations(
+    finding: Finding, result: Sequence[StepResult], causes: Sequence[Cause]
+) -> Iterator[tuple[StepResult, str]]:
     """The violations by the finding's engine, in any version, with their fingerprints.
 
     Violations that another cause may explain are left out.
@@ -77,13 +87,13 @@ def _violations(finding: Finding, result: Sequence[StepResult]) -> Iterator[tupl
             if EngineId.parse(step_result.observation.engine).name != finding.key.engine:
                 continue
             key = key_of(step_result.observation, violation)
-            candidates = candidate_causes(step_result.observation, violation, finding.history, all_causes())
+            candidates = candidate_causes(step_result.observation, violation, finding.history, causes)
             if key == finding.key or not candidates or finding.cause in candidates:
                 yield step_result, key.fingerprint
 
 
-def _result(name: str, finding: Finding, playthrough: Playthrough) -> ReplayResult:
-    broken = list(_violations(finding, playthrough.results))
+def _result(name: str, finding: Finding, playthrough: Playthrough, causes: Sequence[Cause]) -> ReplayResult:
+    broken = list(_violations(finding, playthrough.results, causes))
     played, failures = playthrough.steps_played, playthrough.failures
     if not broken and playthrough.error is not None:
         cause = playthrough.error.strip().splitlines()[-1]

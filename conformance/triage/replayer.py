@@ -26,6 +26,7 @@ from conformance.generation import SLOTS
 from conformance.histories import History
 from conformance.suites.context import SuiteContext, engine_session_of
 from conformance.suites.crashes.session import CrashTableSession
+from conformance.suites.examples.judge import ExampleJudge
 from conformance.suites.races.session import RaceTableSession
 from conformance.triage.hosts import CannotRun, Hosts, OwnHosts, WorkerHosts
 from delta_adapters.engine_id import EngineId
@@ -193,12 +194,15 @@ class Replayer:
         try:
             results += table_session.open_all()
             self._count_dead_starts(table_session, results)
+            judge = ExampleJudge.of(history, table_session)
             for step in history.steps:
                 late = deadline is not None and time.monotonic() >= deadline
                 if late or _reached(results, until):
                     break
                 if table_session.plays:
-                    results += table_session.execute(step)
+                    results += (
+                        judge.execute(step, table_session.execute) if judge else table_session.execute(step)
+                    )
                 elif history.explicit_reads and isinstance(step.operation, Read):
                     results += table_session.read_after_violation(step)
                 else:

@@ -29,45 +29,48 @@ class LosesARow(Reference):
 """
 
 
+def play(engine: str, seed: int, out: Path, exit_code: int) -> Path:
+    """The folder of a small run."""
+    words = ["run", "--engine", engine, "--profile", "dev", "--suite", "lockstep", "--jobs", "1"]
+    small = ["--examples", "80", "--steps", "6", "--seed", str(seed), "--format", "plain"]
+    assert main([*words, *small, "--out", str(out)]) == exit_code
+    return (out / "latest").resolve()
+
+
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Three small runs: of the honest engine, and of a mutant of the same name with two seeds."""
-    mutant = tmp_path_factory.mktemp("mutant") / "mutant.py"
-    mutant.write_text(MUTANT)
-    folders = {}
-    for name, engine, seed in (
-        ("honest", HONEST, 1),
-        ("mutant", f"{mutant}:LosesARow", 2),
-        ("again", f"{mutant}:LosesARow", 3),
-    ):
-        out = tmp_path_factory.mktemp("runs")
-        words = ["run", "--engine", engine, "--profile", "dev", "--suite", "lockstep", "--jobs", "1"]
-        small = [
-            "--examples",
-            "80",
-            "--steps",
-            "6",
-            "--seed",
-            str(seed),
-            "--format",
-            "plain",
-            "--out",
-            str(out),
-        ]
-        assert main([*words, *small]) == (0 if name == "honest" else 1)
-        folders[name] = (out / "latest").resolve()
-    return folders
+def mutant(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An engine of the honest one's name and version, with a fault."""
+    file = tmp_path_factory.mktemp("mutant") / "mutant.py"
+    file.write_text(MUTANT)
+    return f"{file}:LosesARow"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory, mutant: str) -> dict[str, Path]:
+    """Two small runs: of the honest engine and of the mutant."""
+    return {
+        "honest": play(HONEST, 1, tmp_path_factory.mktemp("runs"), 0),
+        "mutant": play(mutant, 2, tmp_path_factory.mktemp("runs"), 1),
+    }
+
+
+@pytest.fixture
+def again(tmp_path_factory: pytest.TempPathFactory, mutant: str, capsys: pytest.CaptureFixture[str]) -> Path:
+    """A run of the mutant with another seed."""
+    folder = play(mutant, 3, tmp_path_factory.mktemp("runs"), 1)
+    capsys.readouterr()
+    return folder
 
 
 @pytest.mark.slow
-def test_one_build_is_known_by_its_content_and_has_not_regressed_with_another_seed(talk, runs):
+def test_one_build_is_known_by_its_content_and_has_not_regressed_with_another_seed(talk, runs, again):
     builds = {
         name: json.loads((folder / "summary.json").read_text())["engines"][0]["build"]
-        for name, folder in runs.items()
+        for name, folder in {**runs, "again": again}.items()
     }
     assert builds["honest"] != builds["mutant"] == builds["again"]
     assert all(builds.values())
-    answer = talk.ask("diff", runs["mutant"], runs["again"])
+    answer = talk.ask("diff", runs["mutant"], again)
     assert answer.exit == 0
     assert "(must)" in answer.out
 

@@ -17,6 +17,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from deltalake import DeltaTable
 
 from delta_adapters.contract import Answer, Query
 from delta_adapters.delta_rs import DeltaRs
@@ -375,6 +376,16 @@ class UpdatesOneRow(Tampered):
         return operation
 
 
+class UpdatesOneRowOfItsOwn(Tampered):
+    """An update by a predicate updates the row with the id 1 alone, if the predicate picks it."""
+
+    def other(self, operation: Operation) -> Operation:
+        if isinstance(operation, Update) and operation.where is not None:
+            first = Compare("=", Column(("id",)), Literal(LONG, 1))
+            return replace(operation, where=And((operation.where, first)))
+        return operation
+
+
 class CountsADeletedRowLess(Tampered):
     """The metric of deleted rows is too small by one."""
 
@@ -383,6 +394,18 @@ class CountsADeletedRowLess(Tampered):
             metrics = info.get("operationMetrics", {})
             for name in {"num_deleted_rows", "num_target_rows_deleted"} & metrics.keys():
                 metrics[name] -= 1
+
+        return _edited(forms, "commitInfo", edit)
+
+
+class CountsACopiedRowMore(Tampered):
+    """The metric of copied rows is too large by one."""
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form]:
+        def edit(info: Form) -> None:
+            metrics = info.get("operationMetrics", {})
+            if "num_copied_rows" in metrics:
+                metrics["num_copied_rows"] += 1
 
         return _edited(forms, "commitInfo", edit)
 
@@ -425,6 +448,15 @@ class RefusesTheFilterOtherwise(Tampered):
         return super().read(read)
 
 
+class RefusesTheFilterByNoNumber(Tampered):
+    """A filter is refused as deltalake 1.5 does that compares columns, whatever it compares."""
+
+    def read(self, read: Query) -> Answer | Outcome:
+        if isinstance(read, Read) and read.where is not None:
+            return Rejected("unclassified", "Selectivity is out of limit: NaN.")
+        return super().read(read)
+
+
 class RefusesTheUpdateOtherwise(DeltaRs):
     """An update is refused in other words, and not made."""
 
@@ -449,6 +481,27 @@ class VacuumsLiveFilesToo(Tampered):
             for path in Path(self._location).glob("*.parquet"):
                 path.unlink()
         return outcome
+
+
+class VacuumsAllButLiveFiles(Tampered):
+    """A vacuum deletes all files that are not live, as deltalake 1.0 does."""
+
+    spared: tuple[str, ...] = ()
+
+    def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
+        if isinstance(operation, Vacuum):
+            table = Path(self._location)
+            live = {Path(unquote(uri.removeprefix("file://"))) for uri in DeltaTable(str(table)).file_uris()}
+            for path in table.rglob("*.parquet"):
+                if path not in live and path.relative_to(table).parts[0] not in self.spared:
+                    path.unlink()
+        return outcome
+
+
+class VacuumsNoChangeData(VacuumsAllButLiveFiles):
+    """A vacuum deletes all files that are not live, but for change data."""
+
+    spared = ("_change_data",)
 
 
 class AnswersAnotherDecimal(Tampered):
@@ -508,8 +561,18 @@ class CommitsAThirdTime(Tampered):
     """An append whose commit was reported as taken is made a third time."""
 
     def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
-        if isinstance(operation, Append) and len(list(self.log.glob("*[0-9].json"))) == 4:
+        if isinstance(operation, Append) and len(list(self.log.glob("*[0-9].json"))) == 5:
             DeltaRs.execute(self, operation, "again")
+        return outcome
+
+
+class EndsAVacuumTwice(Tampered):
+    """A vacuum whose first commit was reported as taken commits its end twice too."""
+
+    def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
+        if isinstance(operation, Vacuum):
+            end = max(self.log.glob("*[0-9].json"))
+            shutil.copyfile(end, end.with_name(f"{int(end.stem) + 1:020}.json"))
         return outcome
 
 

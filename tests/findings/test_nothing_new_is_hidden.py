@@ -25,7 +25,9 @@ from delta_models.operations import (
     Append,
     CompactLog,
     Create,
+    DeadTableAt,
     Delete,
+    Interleave,
     LoseReplyAt,
     Merge,
     MergeClause,
@@ -36,6 +38,7 @@ from delta_models.operations import (
     Update,
     Vacuum,
 )
+from delta_models.requirements import Violation
 from delta_models.schema import BINARY, BOOLEAN, DOUBLE, LONG, STRING, DecimalType, Field, struct
 from delta_models.values import Decimal, Rows
 from tests.findings import second_faults
@@ -68,6 +71,10 @@ SAME_ID = Compare("=", Column(("source", "id")), Column(("target", "id")))
 ABOVE_5 = Compare(">", Column(("source", "v")), Literal(DOUBLE, 5.0))
 DELETE_ABOVE_5 = MergeClause("matched", "delete", condition=ABOVE_5)
 DELETE = MergeClause("matched", "delete")
+COUNTED = [  # a delete of two rows of three, whose change data are recorded
+    *written(NUMBERS, (1, 1.0), (2, 1.0), (3, 2.0), properties=(("delta.enableChangeDataFeed", "true"),)),
+    Delete(Compare("=", V, Literal(DOUBLE, 1.0))),
+]
 
 
 def contradiction(v: float) -> list[Operation]:
@@ -167,6 +174,8 @@ LOCKSTEP: Sequence[tuple[str, str, list[Operation], str]] = (
     ("delta-rs-merged-files-stay", "MergeAddsTwice", minimal("delta-rs-merged-files-stay"), "contents.merge"),
     ("delta-rs-deleted-rows-not-counted", "CountsADeletedRowLess",
      [*written(TEXTS, (1, "a"), (2, "a")), Delete()], "metrics.rows-deleted"),
+    ("delta-rs-counts-changes-as-copies", "CountsADeletedRowLess", COUNTED, "metrics.rows-deleted"),
+    ("delta-rs-counts-changes-as-copies", "CountsACopiedRowMore", COUNTED, "metrics.rows-copied"),
     ("delta-rs-merges-every-match", "MergesTheFirstMatch", minimal("delta-rs-merges-every-match"),
      "outcome.ambiguous-match-refused"),
     ("delta-rs-merges-every-match", "CountsADeletedRowLess",
@@ -180,6 +189,8 @@ LOCKSTEP: Sequence[tuple[str, str, list[Operation], str]] = (
      "outcome.allowed"),
     ("delta-rs-selectivity-of-all-longs", "RefusesTheFilterOtherwise", minimal("delta-rs-selectivity-of-all-longs"),
      "read.succeeds"),
+    ("delta-rs-selectivity-of-all-longs", "RefusesTheFilterByNoNumber", minimal("delta-rs-selectivity-of-all-longs"),
+     "read.succeeds"),
     ("delta-rs-creates-what-it-cannot-read", "RefusesInOtherWords",
      minimal("delta-rs-creates-what-it-cannot-read"), "outcome.allowed"),
     ("delta-rs-casts-of-moments", "RefusesTheUpdateOtherwise", minimal("delta-rs-casts-of-moments"),
@@ -190,6 +201,7 @@ LOCKSTEP: Sequence[tuple[str, str, list[Operation], str]] = (
      minimal("delta-rs-partition-columns-answered-last"), "read.columns"),
     ("delta-rs-vacuum-without-retention", "VacuumsLiveFilesToo",
      [*written(NUMBERS, (1, 1.0)), Overwrite(Rows(NUMBERS, ((2, 2.0),))), Vacuum()], "vacuum.keeps-data-files"),
+    ("delta-rs-vacuum-without-retention", "VacuumsNoChangeData", [*COUNTED, Vacuum()], "vacuum.keeps-data-files"),
     ("delta-rs-partition-columns-moved", "MovesAllColumns", minimal("delta-rs-partition-columns-moved"),
      "write.column-order"),
 )  # fmt: skip
@@ -225,6 +237,38 @@ def test_a_second_fault_with_the_same_trigger_is_new(
     found = candidates_of(played.result, steps, requirement)
     assert found, played.describe()
     assert set(found) == {()}, played.describe()
+
+
+@pytest.mark.parametrize(
+    ("greatest", "causes"), ((2**63 - 1, ("delta-rs-selectivity-of-all-longs",)), (2**63 - 2, ()))
+)
+def test_columns_that_are_compared_are_refused_by_no_number(
+    greatest: int, causes: tuple[str, ...], tmp_path: Path
+):
+    schema = struct(("id", LONG))
+    steps: list[Operation] = [
+        Create(schema),
+        Append(Rows(schema, ((-(2**63),), (greatest,)))),
+        Read(where=Compare(">=", Column(("id",)), Column(("id",)))),
+    ]
+    played = play(second_faults.RefusesTheFilterByNoNumber(), tmp_path / "table", steps, extra_reads=False)
+    assert candidates_of(played.result, steps, "read.succeeds") == [causes], played.describe()
+
+
+@pytest.mark.parametrize("requirement", ("vacuum.keeps-data-files", "vacuum.keeps-change-data"))
+@pytest.mark.parametrize("column", ("v", "_v"))
+def test_a_vacuum_that_leaves_the_live_files_alone_is_known(requirement: str, column: str, tmp_path: Path):
+    """A partition column that begins with an underscore does not hide its folders from a vacuum."""
+    schema, by = struct(("id", LONG), (column, DOUBLE)), (column,) if column == "_v" else ()
+    rows = Rows(schema, ((1, 1.0), (2, 1.0), (3, 2.0)))
+    steps: list[Operation] = [
+        Create(schema, by, (("delta.enableChangeDataFeed", "true"),)),
+        Append(rows), Delete(Compare("=", Column(("id",)), Literal(LONG, 1))), Vacuum(),
+    ]  # fmt: skip
+    played = play(second_faults.VacuumsAllButLiveFiles(), tmp_path / "table", steps)
+    found = candidates_of(played.result, steps, requirement)
+    assert found, played.describe()
+    assert set(found) == {("delta-rs-vacuum-without-retention",)}, played.describe()
 
 
 @pytest.mark.parametrize(
@@ -264,7 +308,8 @@ def test_a_second_fault_beside_respelt_paths_is_new(tmp_path: Path):
 def instrumented_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InstrumentedEngines]:
     names = (
         "OptimizeAddsTwice", "OverwriteAddsTwice", "AppendRefusedOtherwise", "CommitsAThirdTime",
-        "RefusedOtherwise",
+        "RefusedOtherwise", "EndsAVacuumTwice", "UpdatesOneRow", "UpdatesOneRowOfItsOwn",
+        "VacuumsAllButLiveFiles", "VacuumsLiveFilesToo",
     )  # fmt: skip
     made = InstrumentedEngines(
         {name: parse_engine(f"{FAULTS}:{name}") for name in names},
@@ -287,25 +332,102 @@ RACES = (
 def test_a_second_fault_in_the_same_race_is_new(
     cause: str, fault: str, area: str, instrumented_engines: InstrumentedEngines, tmp_path: Path
 ):
+    found = in_a_race(fault, area, minimal(cause), instrumented_engines, tmp_path)
+    assert found
+    assert {candidates for _, candidates in found} == {()}, found
+
+
+def test_an_update_that_passes_over_a_row_of_a_file_is_new_in_a_race_too(
+    instrumented_engines: InstrumentedEngines, tmp_path: Path
+):
+    schema = struct(("id", LONG), ("part", LONG))
+    one, two = Literal(LONG, 1), Literal(LONG, 2)
+    steps: list[Operation] = [
+        Create(schema, ("part",)),
+        Append(Rows(schema, ((1, 2), (2, 2)))),
+        Append(Rows(schema, ((3, 2),))),
+        Interleave(
+            (
+                Update((("part", two),), Compare("=", PART, one)),
+                Update((("part", one),), Compare("=", PART, two)),
+            ),
+            (),
+        ),
+    ]
+    found = in_a_race("UpdatesOneRowOfItsOwn", "race.no-write-skew", steps, instrumented_engines, tmp_path)
+    assert found
+    assert {candidates for _, candidates in found} == {()}, found
+
+
+@pytest.mark.parametrize(
+    ("second", "causes"),
+    ((((1, 2),), ("delta-rs-passes-over-files",)), (((1, 2), (4, 2)), ())),
+    ids=("passes-over-a-file", "passes-over-a-row"),
+)
+def test_beside_a_refused_write_an_update_that_passes_over_a_row_is_new(
+    second: tuple[tuple[int, int], ...],
+    causes: tuple[str, ...],
+    instrumented_engines: InstrumentedEngines,
+    tmp_path: Path,
+):
+    schema = struct(("id", LONG), ("part", LONG))
+    one, two = Literal(LONG, 1), Literal(LONG, 2)
+    steps: list[Operation] = [
+        Create(schema, ("part",)),
+        Append(Rows(schema, ((3, 2), (5, 1)))),
+        Append(Rows(schema, second)),
+        Interleave(
+            (Delete(Compare("=", PART, one)), Update((("part", one),), Compare("=", PART, two))),
+            (1, 1, 0, 1, 1, 0, 0, 0),
+        ),
+    ]
+    found = in_a_race("UpdatesOneRowOfItsOwn", "race.no-", steps, instrumented_engines, tmp_path)
+    assert found
+    assert {candidates for _, candidates in found} == {causes}, found
+
+
+@pytest.mark.parametrize(
+    ("fault", "causes"),
+    (("VacuumsAllButLiveFiles", ("delta-rs-vacuum-without-retention",)), ("VacuumsLiveFilesToo", ())),
+)
+def test_a_vacuum_in_a_race_that_deletes_live_files_too_is_new(
+    fault: str, causes: tuple[str, ...], instrumented_engines: InstrumentedEngines, tmp_path: Path
+):
+    schema = struct(("id", LONG))
+    steps: list[Operation] = [
+        Create(schema),
+        Append(Rows(schema, ((1,),))),
+        Interleave((Vacuum(), Append(Rows(schema, ((2,),)))), (1, 1, 1, 0, 0, 0, 0, 1)),
+    ]
+    found = in_a_race(fault, "race.vacuum-spares-new-files", steps, instrumented_engines, tmp_path)
+    assert found
+    assert {candidates for _, candidates in found} == {causes}, found
+
+
+def in_a_race(
+    fault: str,
+    area: str,
+    steps: Sequence[Operation],
+    instrumented_engines: InstrumentedEngines,
+    folder: Path,
+) -> list[tuple[str, tuple[str, ...]]]:
+    """What violates requirements of an area in a race of engines with a fault, and the causes that predict it."""
     players = [player for place in "AB" if (player := instrumented_engines.get(fault, place)) is not None]
     table_session = RaceTableSession(
-        tmp_path / "table",
+        folder / "table",
         [engine_session_of(player.engine) for player in players],
         [player.instrumented_process for player in players],
         instrumented_engines.turnstile,
         "t",
     )
-    steps = minimal(cause)
     results = list(table_session.open_all())
     for operation in steps:
         results += table_session.execute(Step(operation))
-    found = [
+    return [
         (violation.requirement, candidates)
         for violation, candidates in all_candidates(results, steps)
         if violation.requirement.startswith(area)
     ]
-    assert found
-    assert {candidates for _, candidates in found} == {()}, found
 
 
 def all_candidates(results: Sequence[StepResult], steps: Sequence[Operation]):
@@ -321,6 +443,7 @@ def all_candidates(results: Sequence[StepResult], steps: Sequence[Operation]):
 @pytest.mark.parametrize(
     ("fault", "operation"),
     (
+        ("EndsAVacuumTwice", Vacuum(retention_hours=0.0)),
         ("CommitsAThirdTime", Append(Rows(struct(("id", LONG)), ((1,),)))),
         ("RefusedOtherwise", Overwrite(Rows(struct(("id", LONG)), ((1,),)))),
     ),
@@ -328,22 +451,43 @@ def all_candidates(results: Sequence[StepResult], steps: Sequence[Operation]):
 def test_a_second_fault_after_the_same_crash_is_new(
     fault: str, operation: Operation, instrumented_engines: InstrumentedEngines, tmp_path: Path
 ):
+    schema = struct(("id", LONG))
+    steps: list[Operation] = [
+        Create(schema), Append(Rows(schema, ((7,),))), Overwrite(Rows(schema, ((8,),))),
+        LoseReplyAt("commit", errno="EEXIST"), operation,
+    ]  # fmt: skip
+    found = in_a_crash(fault, steps, instrumented_engines, tmp_path)
+    assert found
+    assert {candidates for _, candidates in found} == {()}, found
+
+
+def test_an_update_that_passes_over_a_row_of_a_file_is_new_in_a_crash_too(
+    instrumented_engines: InstrumentedEngines, tmp_path: Path
+):
+    steps = [
+        *written(TEXTS, (1, "a"), (2, "a"), (3, "c"), partition_by=("part",)),
+        DeadTableAt("commit", "after"),
+        Update((("id", Literal(LONG, 9)),)),
+    ]
+    found = in_a_crash("UpdatesOneRow", steps, instrumented_engines, tmp_path)
+    assert {violation.requirement for violation, _ in found} == {"crash.all-or-nothing"}
+    assert {candidates for _, candidates in found} == {()}, found
+
+
+def in_a_crash(
+    fault: str, steps: Sequence[Operation], instrumented_engines: InstrumentedEngines, folder: Path
+) -> list[tuple[Violation, tuple[str, ...]]]:
+    """What violates requirements of crashes with a faulty engine, and the causes that predict it."""
     player = instrumented_engines.get(fault, "A")
     assert player is not None
     table_session = CrashTableSession(
-        tmp_path / "table", [engine_session_of(player.engine)], player.instrumented_process, 1, "t"
+        folder / "table", [engine_session_of(player.engine)], player.instrumented_process, 1, "t"
     )
-    schema = struct(("id", LONG))
-    steps: list[Operation] = [
-        Create(schema), Append(Rows(schema, ((7,),))), LoseReplyAt("commit", errno="EEXIST"), operation,
-    ]  # fmt: skip
     results = list(table_session.open_all())
     for step in steps:
         results += table_session.execute(Step(step))
-    found = [
+    return [
         (violation, candidates)
         for violation, candidates in all_candidates(results, steps)
         if violation.requirement.startswith("crash.")
     ]
-    assert found
-    assert {candidates for _, candidates in found} == {()}, found

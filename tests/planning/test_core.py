@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -41,6 +42,12 @@ def engine(document=FOUR, name="four", *, heavy=False, **changes):
 def plan_for(*engines, profile="ci", **changes):
     names = tuple(each.name for each in engines)
     return make_plan(load_profile(profile), 1, engines=names, claims=engines, **changes)
+
+
+@cache
+def plan_for_four():
+    """The plan for the engine of four operations, which several tests look at."""
+    return plan_for(engine())
 
 
 class Steps:
@@ -90,7 +97,7 @@ class TestNeeds:
 
 class TestFourOperations:
     def test_the_core_holds_what_they_show_and_nothing_else(self):
-        core = {threshold.requirement for threshold in plan_for(engine()).core}
+        core = {threshold.requirement for threshold in plan_for_four().core}
         assert {"contents.append", "contents.overwrite", "read.latest", "log.added-file-exists"} < core
         assert {"crash.all-or-nothing", "race.no-lost-update", "log.remove-names-live-file"} < core
         assert not {
@@ -105,7 +112,7 @@ class TestFourOperations:
 
     def test_nothing_is_drawn_that_it_does_not_claim(self):
         four = engine()
-        chunks = [chunk for chunk in plan_for(four).chunks if chunk.suite in {"lockstep", "shared"}]
+        chunks = [chunk for chunk in plan_for_four().chunks if chunk.suite in {"lockstep", "shared"}]
         assert {chunk.table for chunk in chunks} <= {"", "appends", "refusals", "rewrites", "compactions"}
         steps = Steps()
         for chunk in chunks[:2]:

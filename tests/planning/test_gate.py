@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,12 @@ def plan_of(part: str, engine: PlannedEngine, seed: int = GATE.seed or 0):
     return plan_parts("gate", [PARTS[part]], seed, [engine], [planned("reference")])
 
 
+@cache
+def own_plan(part: str):
+    """The plan of a part for the in-house engine, which several tests look at."""
+    return plan_of(part, planned("pyspark"))
+
+
 def operations_of(chunks: tuple[Chunk, ...]) -> list[Operation]:
     return [step.operation for chunk in chunks for history in chunk.given for step in history.steps]
 
@@ -65,12 +72,12 @@ def few_claims(*names: str) -> PlannedEngine:
 
 @pytest.fixture(scope="module")
 def core():
-    return plan_of("core", planned("pyspark"))
+    return own_plan("core")
 
 
 @pytest.mark.parametrize("part", sorted(PARTS))
 def test_every_claimed_cell_of_the_in_house_engine_is_covered_or_has_a_reason(part):
-    plan = plan_of(part, planned("pyspark"))
+    plan = own_plan(part)
     (cells,) = plan.cells
     assert cells.missing == ()
     assert cells.covered == cells.wanted > 30
@@ -118,21 +125,21 @@ def test_the_core_asks_for_nothing_that_an_engine_does_not_claim(engine):
 
 
 def test_every_operation_that_commits_is_cut_short_before_and_after_its_commit():
-    plan = plan_of("crashes", planned("pyspark"))
+    plan = own_plan("crashes")
     faults = [operation for operation in operations_of(plan.chunks) if isinstance(operation, STORAGE_FAULTS)]
     assert len(faults) > 60
     assert plan.cells[0].missing == ()
 
 
 def test_races_are_drawn_in_three_orders_of_their_commits():
-    plan = plan_of("races", planned("pyspark"))
+    plan = own_plan("races")
     races = [operation for operation in operations_of(plan.chunks) if isinstance(operation, Interleave)]
     assert len({race.schedule for race in races}) == 3
     assert len(races) > 100
 
 
 def test_on_a_shared_table_both_engines_perform_steps():
-    plan = plan_of("shared", planned("pyspark"))
+    plan = own_plan("shared")
     slots = {step.slot for chunk in plan.chunks for history in chunk.given for step in history.steps}
     assert slots == {"A", "B"}
     assert {chunk.engines for chunk in plan.chunks} == {("pyspark", "reference")}

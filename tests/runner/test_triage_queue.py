@@ -112,6 +112,30 @@ def test_with_a_budget_a_fifth_of_it_is_for_explaining(clock):
     assert done == 4
 
 
+@pytest.mark.parametrize("budget", (10, None))
+def test_what_needs_no_play_is_explained_whatever_time_is_left(clock, budget):
+    jobs = queue(clock, budget=budget)
+    for number in range(40):
+        jobs.take(sighting(str(number), told=number % 2 == 1))
+    done = []
+    while (job := explain(jobs, clock, 3, **PLAYING)) is not None and job.doing == "explain":
+        done.append(int(job.sighting))
+    assert done[:20] == [*range(1, 40, 2)], "it goes first, and costs nothing of the time"
+    assert len(done) == 20 + (1 if budget else 5)
+
+
+def test_after_the_end_of_the_budget_only_what_needs_no_play_is_explained(clock):
+    jobs = queue(clock, budget=10)
+    jobs.take(sighting("played"))
+    jobs.take(sighting("told", told=True))
+    jobs.take(sighting("on a JVM", told=True, dear=True))
+    clock.now += 11
+    assert jobs.last_job(0, heavy=False) == TriageJob("explain", "told")
+    assert jobs.last_job(0, heavy=False) is None
+    assert jobs.last_job(1, heavy=True) == TriageJob("explain", "on a JVM")
+    assert jobs.last_job(1, heavy=True) is None
+
+
 def test_a_worker_with_nothing_left_to_play_explains_at_once(clock):
     jobs = queue(clock, workers=2, budget=10)
     for number in range(50):

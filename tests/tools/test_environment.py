@@ -281,6 +281,18 @@ class TestCommands:
         assert "./dev run [ARGS]" in done.stdout
         assert not checkout.venv.exists()
 
+    def test_what_a_command_compiles_is_kept_though_the_image_says_otherwise(
+        self, checkout: Checkout, programs: Path
+    ) -> None:
+        done = dev(
+            checkout,
+            "python",
+            "-c",
+            "import sys; print(sys.dont_write_bytecode)",
+            PYTHONDONTWRITEBYTECODE="1",
+        )
+        assert done.stdout == "False\n"
+
     def test_a_command_that_is_not_there_is_named(self, checkout: Checkout, programs: Path) -> None:
         done = dev(checkout, "no-such-thing")
         assert done.returncode == 127

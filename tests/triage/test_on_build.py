@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.cli import main
+from delta_adapters.deviations.causes import FOLDER
 from delta_adapters.registry import installed_version
 from tests.triage.cause_findings import keep_finding_of
 
@@ -25,6 +26,18 @@ class AddsAColumn(Reference):
         answer = super().read(read)
         more = answer.table.append_column("more", pa.nulls(answer.table.num_rows))
         return answer if read.where is None else replace(answer, table=more)
+"""
+
+ONE_MORE_COLUMN = """
+engine = "reference"
+summary = "An answer to a filter has one more column."
+requirement = "read.columns"
+trigger = "nan"
+issue = "not reported"
+cause = "It is added."
+
+[[predictions]]
+requirements = ["read.columns"]
 """
 
 
@@ -48,6 +61,19 @@ def test_a_build_that_breaks_another_rule_is_told_apart(finding, tmp_path, capsy
     build.write_text(ADDS_A_COLUMN)
     assert main(["replay", str(finding), "--engine", f"{build}:AddsAColumn"]) == 1
     assert "fails in another way" in capsys.readouterr().out
+
+
+def test_what_a_cause_of_ones_own_predicts_does_not_count(finding, tmp_path, capsys):
+    build, own = tmp_path / "build.py", tmp_path / "own"
+    build.write_text(ADDS_A_COLUMN)
+    own.mkdir()
+    shutil.copyfile(FOLDER / f"{CAUSE}.history.json", own / "one-more-column.history.json")
+    (own / "one-more-column.toml").write_text(ONE_MORE_COLUMN)
+    asked = ["replay", str(finding), "--engine", f"{build}:AddsAColumn"]
+    assert main([*asked, "--deviations", str(own)]) == 0, capsys.readouterr().out
+    (own / "one-more-column.toml").write_text(ONE_MORE_COLUMN.replace("nan", "nann"))
+    assert main([*asked, "--deviations", str(own)]) == 2
+    assert "unknown trigger 'nann'; did you mean 'nan'?" in capsys.readouterr().err
 
 
 def test_a_build_that_does_not_start_ends_with_3(finding, capsys):

@@ -69,7 +69,10 @@ PATTERNS: tuple[tuple[str, tuple[str, ...]], ...] = (
             r"only supported by the deltalake reader with version",
         ),
     ),
-    ("missing-file", (r"Object at location .* not found", r"No such file or directory", r"NotFound")),
+    (
+        "missing-file",
+        (r"Object at location .* not found", r"No such file or directory", r"NotFound", r"Find missing file"),
+    ),
     (
         "overflow",
         (r"Can't cast value .* to type", r"[Oo]verflow", r"too (large|small) to store", r"does not fit"),

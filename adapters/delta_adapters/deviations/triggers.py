@@ -237,13 +237,19 @@ TRIGGERS: Mapping[str, Trigger] = {
     ),
 }
 
+_VALUE_TESTS = tuple(
+    (name, trigger.value) for name, trigger in TRIGGERS.items() if trigger.value and not trigger.everywhere
+)
+
 
 def value_trigger(data_type: DataType, value: Value, *, partition: bool) -> str | None:
     """Return the name of the first trigger that a value sets off, None if it sets off none."""
     if value is None:
         return None
-    values = ((name, trigger.value) for name, trigger in TRIGGERS.items() if not trigger.everywhere)
-    return next((name for name, test in values if test and test(data_type, value, partition)), None)
+    for name, test in _VALUE_TESTS:  # a loop, and no generator: plans are full of values
+        if test(data_type, value, partition):
+            return name
+    return None
 
 
 def partition_name_trigger(name: str) -> str | None:

@@ -81,15 +81,32 @@ def bytes_of_a_cast_text(observation: Observation, violation: Violation) -> bool
     return any(f" holds {text[:SHOWN]!r}" in violation.detail for text in foreign)
 
 
+def bounds_are_doubles(add: Add, rows: Sequence[Row], schema: Struct) -> bool:
+    """Whether each bound of a decimal column of a file is what deltalake makes of the extreme value as a double."""
+    return all(
+        _is_of_double(kind, bound)
+        for kind in BOUNDS
+        for place, field in enumerate(schema)
+        if isinstance(field.type, DecimalType)
+        for bound in _bounds_inside(
+            kind, field, (_statistics(add).get(kind) or {}).get(field.name), [row[place] for row in rows]
+        )
+    )
+
+
+def _is_of_double(kind: str, bound: _Bound) -> bool:
+    if not isinstance(bound.type, DecimalType):
+        return False
+    scale = bound.type.scale
+    unscaled = BOUNDS[kind](value.at_scale(scale).unscaled for value in bound.values)
+    return _said_number(bound.said) in set(_doubles(unscaled, bound.type))
+
+
 def _are_of_doubles(observation: Observation, violation: Violation) -> bool:
     found = False
-    for kind, extreme in BOUNDS.items():
+    for kind in BOUNDS:
         for bound in _bounds(observation, violation, kind):
-            if not isinstance(bound.type, DecimalType):
-                return False
-            scale = bound.type.scale
-            unscaled = extreme(value.at_scale(scale).unscaled for value in bound.values)
-            if _said_number(bound.said) not in set(_doubles(unscaled, bound.type)):
+            if not _is_of_double(kind, bound):
                 return False
             found = True
     return found

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from conformance.checks.protocol import supported
+from conformance.findings.predictions.tables import files_with_rows
 from conformance.observations.observation import Observation
 from delta_models.expressions import columns_of
 from delta_models.log import Commit, LogError, Snapshot, paths, transitions
@@ -60,6 +61,18 @@ def deleted_rows_not_counted(observation: Observation, violation: Violation) -> 
         and any(commit.removes for commit in observation.commits)
         and not any(commit.adds for commit in observation.commits)
     )
+
+
+def change_rows_counted_as_copied(observation: Observation, violation: Violation) -> bool:
+    """Of a delete with change data all rows of the removed files are counted as copied, and none as deleted."""
+    told, before = METRIC.fullmatch(violation.detail), observation.before
+    if told is None or before is None or not isinstance(observation.operation, Delete):
+        return False
+    if len(observation.commits) != 1 or not observation.commits[0].cdcs:
+        return False
+    removed = {remove.key for remove in observation.commits[0].removes}
+    rows = sum(len(rows) for add, rows in files_with_rows(observation, before) if add.key in removed)
+    return (told["name"], told["said"]) in {("numdeletedrows", "0"), ("numcopiedrows", str(rows))}
 
 
 def compaction_without_nulls(observation: Observation, violation: Violation) -> bool:
@@ -298,6 +311,25 @@ def sign_before_the_fraction(observation: Observation, violation: Violation) -> 
     return texts != set() and all(
         text is not None and text in _written_wrongly(observation, name, data_type) for text in texts
     )
+
+
+def unreadable_for_the_sign(observation: Observation, violation: Violation) -> bool:
+    """The table can't be read after a fault, for one file with such a text, which the violation names."""
+    after = observation.after
+    if after is None:
+        return False
+    for add in after.live.values():
+        for name, text in add.partition_values.items():
+            data_type = after.schema[name].type if name in after.schema.names else None
+            if (
+                isinstance(data_type, DecimalType)
+                and violation.detail.startswith(
+                    f"version {after.version} can't be read: {add.path}: partition column {name!r}: "
+                )
+                and text in _written_wrongly(observation, name, data_type)
+            ):
+                return True
+    return False
 
 
 def _written_wrongly(observation: Observation, name: str, data_type: DecimalType) -> set[str]:

@@ -19,7 +19,12 @@ CONFLICTS_WITH_ITSELF = (
 
 def committed_once_more(observation: Observation, _: Violation) -> bool:
     """The operation is reported as done, with one commit too many, which does what the one before it has done."""
-    fewest, most = observation.expectation.ordinary.commits
+    done = [
+        branch.commits
+        for branch in observation.expectation.allowed_outcomes
+        if isinstance(branch.outcome, Committed)
+    ]
+    fewest, most = (min(low for low, _ in done), max(high for _, high in done)) if done else (0, 0)
     return (
         _was_found_taken(observation, TWICE)
         and max(fewest, 1) < len(observation.commits) <= most + 1

@@ -8,7 +8,8 @@ files.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import permutations
 
 from conformance.findings.predictions.tables import (
     files_with_rows,
@@ -18,16 +19,17 @@ from conformance.findings.predictions.tables import (
     snapshot_of,
     wrong_reads,
 )
-from conformance.observations.observation import Observation
+from conformance.observations.observation import Observation, RaceObservation
 from delta_models.expressions import Expression, columns_of, evaluate
 from delta_models.log import Snapshot
 from delta_models.log.actions import Add
-from delta_models.operations import Delete, Update
-from delta_models.outcomes import Committed
+from delta_models.operations import Delete, Operation, Update
+from delta_models.outcomes import Committed, Rejected
 from delta_models.requirements import Violation
 from delta_models.values import Key, Row, bag
 
 MOST_GROUPS = 64  # cores
+MOST_WRITERS = 4  # each order of them is tried
 
 File = tuple[Add, tuple[Row, ...]]
 
@@ -49,12 +51,80 @@ def one_group_of_files_read(observation: Observation, violation: Violation) -> b
 
 
 def one_group_of_files_written(observation: Observation, _: Violation) -> bool:
-    """A write by partition columns, or of all rows, changed as many files as a group has, and no other."""
+    """A write by partition columns, or of all rows, changed as many files as a group has, and no other.
+
+    A fault after its commit may have kept it from saying so.
+    """
+    struck = observation.fault_context is not None and len(observation.commits) == 1
+    return (struck or isinstance(observation.outcome, Committed)) and _one_group_changed(observation)
+
+
+def one_group_of_files_written_in_a_race(observation: Observation, _: Violation) -> bool:
+    """Each commit of several writes at once changed all rows that its write picks, or those of one group's files.
+
+    At least one is of a group. A write that has not committed was refused, or found no row.
+    """
+    race, before, found = observation.race, observation.before, rows_after(observation)
+    if race is None or before is None or found is None or len(race.operations) > MOST_WRITERS:
+        return False
+    files = files_with_rows(observation, before)
+    for order in permutations(range(len(race.operations))):
+        writes = [race.operations[number] for number in order]
+        committed, others = order[: len(observation.commits)], order[len(observation.commits) :]
+        if len(committed) < len(observation.commits) or any(
+            isinstance(race.outcomes[number], Rejected) for number in committed
+        ):
+            continue
+        if not all(_changed_nothing(race, number, before, files) for number in others):
+            continue
+        removed = [{remove.key for remove in commit.removes} for commit in observation.commits]
+        sizes = [_group_of(before, write, files, keys) for write, keys in zip(writes, removed, strict=False)]
+        if any(sizes) and None not in sizes:
+            left = [
+                row for add, rows in files if not any(add.key in keys for keys in removed) for row in rows
+            ]
+            expected = bag(before.schema, left)
+            for write, keys in zip(writes, removed, strict=False):
+                rows = [row for add, rows in files if add.key in keys for row in rows]
+                changed = result_on(observation, rows, write)
+                if changed is None:
+                    return False
+                expected += bag(changed.schema, changed.rows)
+            if expected == bag(found.schema, found.rows):
+                return True
+    return False
+
+
+def _changed_nothing(race: RaceObservation, number: int, before: Snapshot, files: Sequence[File]) -> bool:
+    """Whether a write without a commit was refused, or found no row."""
+    write = race.operations[number]
+    return isinstance(race.outcomes[number], Rejected) or (
+        isinstance(write, Update | Delete) and not _picked(files, before, write.where)
+    )
+
+
+def _group_of(
+    before: Snapshot, write: Operation, files: Sequence[File], removed: Collection[object]
+) -> bool | None:
+    """Whether a write removed one group's files: False if it is all that it picks, None if it is neither."""
+    if not isinstance(write, Update | Delete):
+        return None
+    picked = _picked(files, before, write.where)
+    found = [add for add, _ in picked if add.key in removed]
+    if not found or len(found) != len(removed):
+        return None
+    if len(found) == len(picked):
+        return False
+    return True if len(found) in _sizes(len(picked)) and _by_partitions(before, write.where) else None
+
+
+def _one_group_changed(observation: Observation) -> bool:
+    """Whether the rows of one group's files were changed, and all others left."""
     operation, before, found = observation.operation, observation.before, rows_after(observation)
     if not isinstance(operation, Update | Delete) or before is None or found is None:
         return False
     files = files_with_rows(observation, before)
-    if not isinstance(observation.outcome, Committed) or not _is_one_group(observation, operation, files):
+    if not _is_one_group(observation, operation, files):
         return False
     removed = _removed(observation)
     updated = [row for add, rows in files if add.key in removed for row in rows]

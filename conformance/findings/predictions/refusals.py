@@ -15,7 +15,7 @@ from conformance.findings.predictions.tables import (
     wrong_reads,
 )
 from conformance.observations.observation import Observation
-from delta_models.expressions import columns_of
+from delta_models.expressions import And, Column, Compare, Expression, columns_of
 from delta_models.log import Snapshot
 from delta_models.log.actions import spelling
 from delta_models.log.reader import live_adds
@@ -27,7 +27,7 @@ OVERFLOW = re.compile(r"parse decimal overflow \((?P<said>[^)]+)\)")
 UNKNOWN_COLUMN = re.compile(r"Predicate references unknown column: (\S+)")
 NOT_SIMPLIFIED = "arrow_cast should have been simplified to cast"
 WITHOUT_VECTORS = "Unsupported reader features required: [DeletionVectors]"
-BEYOND = "Selectivity is out of limit: inf"
+BEYOND = re.compile(r"Selectivity is out of limit: (?P<said>inf|NaN)\b")
 VECTORS = "deletionVectors"
 LEAST, MOST = -(2**63), 2**63 - 1
 
@@ -46,10 +46,17 @@ def decimal_bound_does_not_fit(observation: Observation, violation: Violation) -
 
 
 def selectivity_of_all_longs(observation: Observation, violation: Violation) -> bool:
-    """A filter is refused on a column of longs that holds the least and the greatest of all."""
+    """A filter is refused on a column of longs that holds the least and the greatest of all.
+
+    Their count wraps around to 0, by which another is divided. That is 0 as well where the filter takes nothing off the
+    range of a column: where it compares columns, and they may be equal.
+    """
     for read, look in wrong_reads(observation, violation):
         snapshot = snapshot_of(observation, read)
-        if snapshot is None or read.where is None or BEYOND not in message_of(look.refused):
+        told = BEYOND.search(message_of(look.refused))
+        if snapshot is None or read.where is None or told is None:
+            continue
+        if told["said"] == "NaN" and not _leaves_ranges(read.where):
             continue
         names = {column.path[0].casefold() for column in columns_of(read.where)}
         for place, field in enumerate(snapshot.schema):
@@ -57,6 +64,16 @@ def selectivity_of_all_longs(observation: Observation, violation: Violation) -> 
                 values = {row[place] for _, rows in files_with_rows(observation, snapshot) for row in rows}
                 if {LEAST, MOST} <= values:
                     return True
+    return False
+
+
+def _leaves_ranges(where: Expression) -> bool:
+    """Whether all rows may pass what a filter says of two columns, as far as their ranges tell."""
+    match where:
+        case And(parts):
+            return any(map(_leaves_ranges, parts))
+        case Compare(op, Column(), Column()):
+            return op in {"=", "<=", ">="}
     return False
 
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
 
+from conformance.findings.predictions.bounds import bounds_are_doubles
 from conformance.findings.predictions.filters import parts_of
 from conformance.findings.predictions.tables import files_with_rows, projected, snapshot_of, wrong_reads
 from conformance.observations.observation import Observation
@@ -34,7 +35,7 @@ def files_skipped_by_decimal_bounds(observation: Observation, violation: Violati
             picked = [row for row in rows if evaluate(read.where, snapshot.schema, row) is True]
             bounds = _bounds(add, snapshot.schema)
             excluded = not all(_may_hold(part, bounds) for part in parts_of(read.where))
-            if picked and excluded:
+            if picked and excluded and bounds_are_doubles(add, rows, snapshot.schema):
                 skipped.append(picked)
             else:
                 certain += picked
@@ -62,7 +63,7 @@ def decimals_read_as_the_bound(observation: Observation, violation: Violation) -
         for add, rows in files_with_rows(observation, snapshot):
             picked = _picked(read.where, snapshot.schema, rows)
             constants = _constants(add, rows, snapshot.schema, names)
-            if not constants:
+            if not constants or not bounds_are_doubles(add, rows, snapshot.schema):
                 certain += picked
                 continue
             constant = [_with_constants(row, constants) for row in rows]

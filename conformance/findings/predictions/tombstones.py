@@ -3,12 +3,14 @@
 Of the map `remove.partitionValues`, an older deltalake says that no value of it is null. A null is then left out of the
 values, and not of the keys, so that the column of values is shorter than that of the keys.
 
-A full vacuum deletes the files that no version needs any more, and with them all removed files, however young.
+A full vacuum deletes all files that are not live, however young: those that no version needs any more, those that were
+removed, change data, and what nobody has committed.
 """
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from conformance.findings.predictions.tables import is_unchanged, message_of
 from conformance.observations.observation import Observation
@@ -22,6 +24,10 @@ from delta_models.requirements import Violation
 SHORTER = re.compile(
     r"Struct child array #1 has length smaller than expected for struct array \((\d+) < (\d+)\)"
 )
+LOOKED_INTO = (
+    "_delta_index",
+    "_change_data",
+)  # what else begins with an underscore or a dot is not the table's
 UNMASKED = 'Found unmasked nulls for non-nullable StructArray field "value"'
 
 
@@ -47,21 +53,29 @@ def refused_for_a_null_of_a_remove(observation: Observation, _: Violation) -> bo
     )
 
 
-def all_removed_files_vacuumed(observation: Observation, violation: Violation) -> bool:
-    """A vacuum has deleted each removed file and no live one. What a violation names is one of these."""
+def all_but_live_files_vacuumed(observation: Observation, violation: Violation) -> bool:
+    """A full vacuum has left the live files, and of the others those that no vacuum of deltalake looks at."""
     before, after, operation = observation.before, observation.after, observation.operation
     if not isinstance(operation, Vacuum) or operation.lite or operation.dry_run:
         return False
-    if before is None or after is None or not before.tombstones:
+    if before is None or after is None:
         return False
-    removed = [remove.path for remove in before.tombstones.values()]
-    if any(paths.resolve(observation.folder, path).exists() for path in removed):
-        return False
-    if not all(paths.resolve(observation.folder, add.path).exists() for add in live_adds(after)):
+    folder = observation.folder
+    live = {paths.resolve(folder, add.path) for add in live_adds(after)}
+    found = {path for path in folder.rglob("*") if path.is_file() and _is_looked_at(path, observation)}
+    if found != {path for path in live if path.is_relative_to(folder)}:
         return False
     if violation.requirement == "outcome.commits":
-        return len(observation.commits) == 2  # the vacuum's start and its end
-    return any(path in violation.detail for path in removed)
+        return bool(before.tombstones) and len(observation.commits) == 2  # the vacuum's start and its end
+    gone = paths.resolve(folder, violation.where)
+    return gone not in live and gone.is_relative_to(folder) and _is_looked_at(gone, observation)
+
+
+def _is_looked_at(path: Path, observation: Observation) -> bool:
+    """Whether deltalake's vacuum looks at a file: by the beginning of its path, as the storage spells it."""
+    name = path.relative_to(observation.folder).as_posix()
+    partition_by = observation.after.metadata.partition_columns if observation.after is not None else ()
+    return not name.startswith((".", "_")) or name.startswith((*LOOKED_INTO, *partition_by))
 
 
 def vacuum_begun_and_told_as_nothing(observation: Observation, _: Violation) -> bool:
@@ -77,15 +91,24 @@ def vacuum_begun_and_told_as_nothing(observation: Observation, _: Violation) -> 
 
 
 def new_files_vacuumed(observation: Observation, violation: Violation) -> bool:
-    """A vacuum has deleted a file that another writer made at the same time, and that was not live before."""
-    race, before = observation.race, observation.before
-    if race is None or before is None:
+    """A vacuum has deleted files that another writer made at the same time, and none that was live before."""
+    race, before, after = observation.race, observation.before, observation.after
+    if race is None or before is None or after is None:
         return False
     full = [one for one in race.operations if isinstance(one, Vacuum) and not one.lite and not one.dry_run]
     known = {add.path for add in before.live.values()}
     new = [add.path for commit in observation.commits for add in commit.adds if add.path not in known]
-    gone = [path for path in new if not paths.resolve(observation.folder, path).exists()]
-    return full != [] and any(path in violation.detail for path in gone)
+    gone = [path for path in new if _is_gone(observation, path)]
+    stay = [add.path for add in live_adds(after) if add.path in known]
+    return (
+        full != []
+        and any(path in violation.detail for path in gone)
+        and not any(_is_gone(observation, path) for path in stay)
+    )
+
+
+def _is_gone(observation: Observation, path: str) -> bool:
+    return not paths.resolve(observation.folder, path).exists()
 
 
 def _values_of_removes(snapshot: Snapshot) -> list[str | None]:

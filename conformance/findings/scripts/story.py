@@ -47,7 +47,8 @@ class Story:
         self._model = ModelHistory()
         self._moment: Moment | None = None  # the last step that acted
         self._fault: ops.Operation | None = None  # it strikes the next operation
-        self._struck: ModelHistory | None = None
+        self._struck: tuple[ModelHistory, ModelHistory] | None = None  # before the operation and after it
+        self._goes_on = False  # after the last fault came another operation
         self._ending: Ending | None = None
         self._has_refused = False
 
@@ -99,6 +100,7 @@ class Story:
         if fault is not None:
             return self._with_fault(operation, fault, before, is_last=is_last)
         self._moment = Moment(operation, before, self._model, _expect(before, operation))
+        self._goes_on = True
         if not is_last:
             return _step(self._calls, operation, before)
         self._ending = _ending(self._case, self._moment, self._asked)
@@ -108,7 +110,7 @@ class Story:
     def _with_fault(
         self, operation: ops.Operation, fault: ops.Operation, before: ModelHistory, *, is_last: bool
     ) -> list[str]:
-        self._struck = before
+        self._struck, self._goes_on = (before, self._model), False
         self._moment = Moment(operation, before, self._model, None)
         if isinstance(fault, ops.KillAt | ops.DeadTableAt):
             statements = self._calls.statements(operation, before.table.schema)
@@ -146,8 +148,10 @@ class Story:
             message = "what a process that dies says of its operation"
             raise NotPrintable(message)
         if self._struck is not None and self._case.kind == "crash":
-            after = following(self._struck, self._moment.operation)
-            return faults.about_crash(self._case.requirement, self._struck, after, self._asked)
+            if self._goes_on:
+                message = f"{self._case.requirement} of an operation before the last"
+                raise NotPrintable(message)
+            return faults.about_crash(self._case.requirement, *self._struck, self._asked)
         expectation = self._moment.expectation if self._has_refused else None
         moment = Moment(self._moment.operation, self._moment.before, self._model, expectation)
         ending = _ending(self._case, moment, self._asked)

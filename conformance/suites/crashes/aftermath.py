@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -115,13 +116,17 @@ class FileDates:
             self.date_files(table)
 
     def date_files(self, table: Path) -> None:
-        """Give the files that are new the engine's time, and remember all of them."""
+        """Give the files that are new the engine's time, and remember all of them.
+
+        Those that it has renamed or linked have that time already: they are ahead of the true one.
+        """
         ahead = self._instrumented_process.ahead // timedelta(microseconds=1) * 1000
         for path in files_of(table):
             file = table / path
             with contextlib.suppress(FileNotFoundError):  # gone again
                 status = file.stat()
-                if ahead and self._dated.get(path) != status.st_mtime_ns:
+                is_dated = self._dated.get(path) == status.st_mtime_ns or status.st_mtime_ns > time.time_ns()
+                if ahead and not is_dated:
                     os.utime(file, ns=(status.st_atime_ns + ahead, status.st_mtime_ns + ahead))
                 self._dated[path] = file.stat().st_mtime_ns
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.suites.examples.model import Example, ExampleStep, Live
 from delta_models.expressions import Column, Compare, Literal
-from delta_models.operations import Append, Create, Delete, Update
+from delta_models.operations import Append, Create, Delete, Operation, Update
 from delta_models.schema import DATE, LONG, STRING, DecimalType, struct
 from delta_models.values import Decimal, Row, Rows
 
@@ -41,8 +41,16 @@ def by_rewriting() -> Example:
 
 
 def with_deletion_vectors() -> Example:
-    """Changed files stay, and their old rows are hidden."""
+    """Changed files stay, and their old rows are hidden.
+
+    The protocol lets a writer use deletion vectors, and asks for none. So one that does not promise them may rewrite.
+    """
     both = (Live(1, hidden=1), Live(2, hidden=1), Live(3))
+    others = (
+        (Live(1, hidden=1), Live(3)),
+        (Live(4), Live(2, hidden=1), Live(3)),
+        (Live(4), Live(3)),
+    )
     return _example(
         "invoices-with-deletion-vectors",
         "An update hides the old row and adds a file with the new one; a delete hides a row and adds none.",
@@ -54,12 +62,18 @@ def with_deletion_vectors() -> Example:
             both,
             (*both, Live(5)),
         ),
+        rewritten=((), (), (), ((Live(1), Live(3)),), others, tuple((*other, Live(5)) for other in others)),
         deletion_vectors=True,
     )
 
 
 def _example(
-    name: str, sentence: str, live: tuple[tuple[Live, ...], ...], *, deletion_vectors: bool = False
+    name: str,
+    sentence: str,
+    live: tuple[tuple[Live, ...], ...],
+    *,
+    rewritten: tuple[tuple[tuple[Live, ...], ...], ...] = ((),) * 6,
+    deletion_vectors: bool = False,
 ) -> Example:
     early = invoices(1, 200)
     paid = (UPDATED, "customer 42, moved", Decimal(1, 2), FIRST_DAY)
@@ -72,20 +86,22 @@ def _example(
         ("issued", Literal(DATE, paid[3])),
     )
     properties = (("delta.enableDeletionVectors", "true"),) if deletion_vectors else ()
+    steps: tuple[tuple[str, Operation, tuple[Row, ...]], ...] = (
+        ("create", Create(SCHEMA, properties=properties), ()),
+        ("load 101-200", Append(Rows(SCHEMA, invoices(101, 200))), invoices(101, 200)),
+        ("insert 1-100", Append(Rows(SCHEMA, invoices(1, 100))), early),
+        ("update one", Update(changes, _number_is(UPDATED)), updated),
+        ("delete one", Delete(_number_is(DELETED)), deleted),
+        ("insert 201-99457", Append(Rows(SCHEMA, late)), deleted + late),
+    )
     return Example(
         name=name,
         sentence=sentence,
         schema=SCHEMA,
         features=("deletionVectors",) if deletion_vectors else (),
-        steps=(
-            ExampleStep("create", Create(SCHEMA, properties=properties), (), live[0]),
-            ExampleStep(
-                "load 101-200", Append(Rows(SCHEMA, invoices(101, 200))), invoices(101, 200), live[1]
-            ),
-            ExampleStep("insert 1-100", Append(Rows(SCHEMA, invoices(1, 100))), early, live[2]),
-            ExampleStep("update one", Update(changes, _number_is(UPDATED)), updated, live[3]),
-            ExampleStep("delete one", Delete(_number_is(DELETED)), deleted, live[4]),
-            ExampleStep("insert 201-99457", Append(Rows(SCHEMA, late)), deleted + late, live[5]),
+        steps=tuple(
+            ExampleStep(says, operation, rows, live[number], rewritten=rewritten[number])
+            for number, (says, operation, rows) in enumerate(steps)
         ),
     )
 

@@ -44,9 +44,10 @@ class ExampleStep:
     """One step, and what is seen after it.
 
     `rows` are the table's (None: there is no table). `live` are the live files; None where an engine is free to arrange
-    them. `tombstones` are steps of which files were removed from the table and must still lie in the folder; `gone`
-    are steps of which no file may be left there. `read` is the answer to a step that is a Read. `folder` says whether
-    the table's folder is there.
+    them. `rewritten` are other live files, of an engine that does not promise deletion vectors and writes files again;
+    it may do so in some steps. `tombstones` are steps of which files were removed from the table and must still lie in
+    the folder; `gone` are steps of which no file may be left there. `read` is the answer to a step that is a Read.
+    `folder` says whether the table's folder is there.
     """
 
     says: str
@@ -58,6 +59,12 @@ class ExampleStep:
     gone: tuple[int, ...] = ()
     read: ExampleOutcome | None = None
     folder: bool = True
+    rewritten: tuple[tuple[Live, ...], ...] = ()
+
+    def layouts(self, *, promises_vectors: bool) -> tuple[tuple[Live, ...], ...]:
+        """The live files that an engine may have, the one written down first; none where it is free."""
+        first = () if self.live is None else (self.live,)
+        return first if promises_vectors else (*first, *self.rewritten)
 
 
 @dataclass(frozen=True, slots=True)

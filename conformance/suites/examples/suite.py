@@ -65,7 +65,14 @@ class WorkedExamples:
         )
         example_tables = [
             ExampleTable(
-                self._work / example.name / f"{position}" / "table", engine_session_of(engine), example
+                TableSession(
+                    self._work / example.name / f"{position}" / "table",
+                    [engine_session_of(engine)],
+                    0,
+                    example.name,
+                    extra_reads=False,
+                ),
+                example,
             )
             for position, engine in enumerate(self._engines_for(number, example))
         ]
@@ -112,8 +119,8 @@ class WorkedExamples:
 class ExampleTable:
     """An engine's table in an example, and which step each of its files came from."""
 
-    def __init__(self, folder: Path, engine_session: EngineSession, example: Example) -> None:
-        self.table_session = TableSession(folder, [engine_session], 0, example.name, extra_reads=False)
+    def __init__(self, table_session: TableSession, example: Example) -> None:
+        self.table_session = table_session
         self._example = example
         self._born: dict[str, int] = {}
         self._last: Observation | None = None
@@ -168,11 +175,15 @@ class ExampleTable:
             if (snapshot is None) != (written.rows is None):
                 yield f"after {written.says!r} there is {'no' if snapshot is None else 'still a'} table"
             return
-        if written.live is not None:
-            wanted = {live.step: (live.files, live.hidden) for live in written.live}
-            counted = self._count_live(snapshot)
-            if wanted != counted:
-                yield f"after {written.says!r} live are {_in_words(counted)}, written down are {_in_words(wanted)}"
+        promises_vectors = self._engine_session.capabilities.guarantees.get("deletion-vectors", False)
+        layouts = [
+            {live.step: (live.files, live.hidden) for live in layout}
+            for layout in written.layouts(promises_vectors=promises_vectors)
+        ]
+        counted = self._count_live(snapshot)
+        if layouts and counted not in layouts:
+            wanted = ", or ".join(map(_in_words, layouts))
+            yield f"after {written.says!r} live are {_in_words(counted)}, written down are {wanted}"
         live_paths = {add.path for add in snapshot.live.values()}
         for step in written.tombstones:
             dead = [path for path, born in self._born.items() if born == step and path not in live_paths]

@@ -65,18 +65,25 @@ class _Taken(Exception):
 
 
 def add_column(table: Table, operation: AddColumn) -> Expectation:
-    """Expect a new column that is null in every existing row."""
+    """Expect a new column that is null in every existing row.
+
+    One that may not be null is refused. Where there are no rows, nothing is wrong with it, and it may be added.
+    """
 
     def edit(parent: Struct) -> Struct:
         if operation.field.name.casefold() in _folded(parent.names):
             raise _Taken
         return _place_field(parent, operation.field, operation.after, first=operation.first)
 
-    if not operation.field.nullable:
-        return expect_refusal(table, (*REFUSALS, "constraint"), "outcome.new-column-nullable")
+    refusal = expect_refusal(table, (*REFUSALS, "constraint"), "outcome.new-column-nullable")
+    if not operation.field.nullable and table.rows:
+        return refusal
     try:
-        return _edit_schema(table, operation.parent, edit, "contents.add-column")
+        added = _edit_schema(table, operation.parent, edit, "contents.add-column")
+        return added if operation.field.nullable else refusal.or_else(*added.allowed_outcomes)
     except _Taken:
+        if not operation.field.nullable:
+            return refusal
         taken = (
             replace(allowed, breaks="outcome.existing-column-refused")
             for allowed in expect_no_change(table, "contents.add-column").allowed_outcomes

@@ -72,6 +72,7 @@ MESSAGES = (
     (DeltaError, "Generic error: Invalid retention period, minimum retention for vacuum is ...", "retention"),
     (DeltaError, "Generic error: A table already exists at: file:///table@1/", "table-exists"),
     (DeltaError, "Generic error: The given location is already a delta table location", "table-exists"),
+    (DeltaError, "Generic error: Find missing file name=../part-0.parquet when restore.", "missing-file"),
     (DeltaError, "words never seen before", "unclassified"),
 )
 

@@ -276,3 +276,12 @@ def test_a_cut_change_of_the_schema_has_no_program_that_compares_rows():
     after = before.after(ops.Append(Rows(wide, ((2, 3),)), schema_mode="merge"))
     with pytest.raises(NotPrintable, match="rows of two schemas"):
         about_crash("crash.all-or-nothing", before, after, DeltalakeCalls())
+
+
+def test_a_fault_before_the_last_operation_has_no_program_that_compares_rows():
+    steps = (
+        ops.Create(IDS), ops.DeadTableAt("commit", "after"), ops.Append(ids(1)), ops.Append(ids(2)),
+        ops.Restore(ops.AtState(3)), ops.Reopen(),
+    )  # fmt: skip
+    text = script(finding("crash.all-or-nothing", history=history(*steps)))
+    assert "crash.all-or-nothing of an operation before the last" in text

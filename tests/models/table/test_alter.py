@@ -6,6 +6,7 @@ import pytest
 
 from delta_models import operations as ops
 from delta_models.expressions import Literal
+from delta_models.outcomes import Committed
 from delta_models.schema import (
     BYTE,
     DATE,
@@ -64,6 +65,21 @@ class TestColumns:
         assert "Committed" not in kinds(
             model_history(), ops.AddColumn(Field("new", LONG), parent=("nowhere",))
         )
+
+    def test_a_column_that_may_not_be_null_may_be_added_where_there_are_no_rows(self) -> None:
+        strict = ops.AddColumn(Field("new", LONG, nullable=False))
+        empty = ModelHistory().after(ops.Create(struct(("id", LONG))))
+        assert {"Committed", "constraint"} <= kinds(empty, strict)
+        (done,) = (
+            allowed.table
+            for allowed in empty.expect(strict).allowed_outcomes
+            if isinstance(allowed.outcome, Committed)
+        )
+        assert done.schema == struct(("id", LONG), Field("new", LONG, nullable=False))
+        assert "Committed" not in kinds(empty, ops.AddColumn(Field("ID", LONG, nullable=False)))
+        one = empty.after(ops.Append(Rows(struct(("id", LONG)), ((1,),))))
+        assert "Committed" not in kinds(one, strict)
+        assert "Committed" in kinds(one.after(ops.Delete()), strict)
 
     def test_columns_go_and_change_names_only_with_column_mapping(self) -> None:
         for operation in (ops.DropColumn(("inner",)), ops.RenameColumn(("id",), "key")):

@@ -16,6 +16,7 @@ from delta_models.operations import (
     Append,
     Checkpoint,
     CleanLog,
+    Create,
     DeadTableAt,
     KillAt,
     LoseReplyAt,
@@ -23,6 +24,8 @@ from delta_models.operations import (
     Read,
     Vacuum,
 )
+from delta_models.schema import LONG, struct
+from delta_models.values import Rows
 from delta_models.wire_names import name_of
 from tests.suites.crashes.conftest import Stage
 
@@ -126,6 +129,18 @@ def test_files_written_after_the_clock_advanced_are_young(delta_rs: Stage, tmp_p
     assert result.evidence["crash.left-overs-kept"] == 1
     newest = max(path.stat().st_mtime for path in result.table_session.folder.rglob("*.parquet"))
     assert abs(newest - time.time() - 1000 * 3600) < 600
+
+
+def test_a_clean_up_keeps_what_its_own_operation_has_just_committed(delta_rs: Stage, tmp_path: Path):
+    schema = struct(("id", LONG))
+    result = delta_rs.play(
+        tmp_path,
+        Create(schema, properties=(("delta.checkpointInterval", "1"),)),
+        AdvanceClock(40 * 24),
+        LoseReplyAt("commit", errno="EEXIST"),
+        Append(Rows(schema, ((1,),))),
+    )
+    assert result.broken == {"crash.once"}, "deltalake commits twice, and each commit stays readable"
 
 
 def test_each_history_begins_with_a_true_clock(delta_rs: Stage, tmp_path: Path):
