@@ -14,7 +14,15 @@ from dataclasses import dataclass, field
 
 from conformance.generation import SLOTS, TableShape
 from conformance.generation.choices import RandomChoices
-from conformance.generation.facets import CONSTRAINED, NESTED, PARTITIONED, PLAIN, Facet, offered_facets
+from conformance.generation.facets import (
+    CONSTRAINED,
+    NESTED,
+    NOT_NULL,
+    PARTITIONED,
+    PLAIN,
+    Facet,
+    offered_facets,
+)
 from conformance.generation.faults import ROLES, draw_fault, is_expected_to_prevent
 from conformance.generation.operations import draw_operation
 from conformance.generation.state_machine import REOPEN_AFTER, REOPEN_ONE_IN
@@ -75,6 +83,7 @@ OTHER_FAULTS_ONE_IN = 3  # of the faults, where the operation is one that faults
 NEEDED_BY = {
     "DropConstraint": CONSTRAINED,
     "Purge": "deletionVectors",
+    "SetNullable": NOT_NULL,
     "ReadChanges": "changeDataFeed",
     "AddColumn/parent": NESTED,
     "Optimize/where": PARTITIONED,
@@ -223,6 +232,7 @@ class _DirectedHistory:
         self._shape = shape
         self._model_history = ModelHistory()
         self._must_reopen = False
+        self._was_cut = False  # whether the last operation was met by a fault
         self._slot: str | None = None
         self._appended = 0  # operations since the last one of upkeep that surely left something for it to do
 
@@ -261,7 +271,9 @@ class _DirectedHistory:
             self._take(Reopen())
             return
         director.use(best[1])
-        fault = self._draw_fault(best[2]) if director.faults else None
+        # What follows a cut operation is mostly left whole, since the next write must succeed.
+        left_whole = self._was_cut and director.focus is None and director.choices.below(3) > 0
+        fault = self._draw_fault(best[2]) if director.faults and not left_whole else None
         self._take(best[2], fault)
 
     def _draw_first(self) -> Operation:
@@ -380,3 +392,4 @@ class _DirectedHistory:
             self._appended = 0
         self._model_history = self._model_history.after(Reopen() if prevented else operation)
         self._must_reopen = isinstance(operation, REOPEN_AFTER)
+        self._was_cut = fault is not None or (self._was_cut and isinstance(operation, Reopen))

@@ -131,6 +131,13 @@ def test_every_operation_that_commits_is_cut_short_before_and_after_its_commit()
     assert plan.cells[0].missing == ()
 
 
+@pytest.mark.parametrize("engine", ("pyspark", "delta-rs"))
+def test_some_cut_operations_are_followed_by_writes_that_are_left_whole(engine):
+    plan = plan_of("crashes", planned(engine))
+    assert "crash.next-writer" in {threshold.requirement for threshold in plan.core}
+    assert plan.cells[0].missing == ()
+
+
 def test_races_are_drawn_in_three_orders_of_their_commits():
     plan = own_plan("races")
     races = [operation for operation in operations_of(plan.chunks) if isinstance(operation, Interleave)]
