@@ -38,6 +38,7 @@ from conformance.planning.cells import (
     Cell,
     cells_of,
     crash_cell,
+    letters_of,
 )
 from conformance.planning.coverage import NEW, Coverage
 from conformance.planning.directed_shapes import draw_directed_shape
@@ -132,7 +133,7 @@ class HistoryDirector:
         bundles = [
             name
             for names, one_in in self.bundles
-            if self.choices.one_in(one_in) or (focus is not None and BEGUN_BY.get(focus[1]) in names)
+            if self.choices.one_in(one_in) or (focus is not None and BEGUN_BY.get(_operation(focus)) in names)
             for name in names
         ]
         claims = (self.capabilities, *([self.partner] if self.partner else []))
@@ -217,9 +218,14 @@ def _is_filled(schema: Struct) -> bool:
     return any(field.metadata_json != "{}" for field in schema)
 
 
+def _operation(cell: Cell) -> str:
+    """The operation that a cell names, without its option."""
+    return cell[1].partition("/")[0]
+
+
 def _fits(letter: str, focus: Cell) -> bool:
     """Whether a letter may give the operation that a cell names."""
-    operation = focus[1].partition("/")[0]
+    operation = _operation(focus)
     return letter.startswith(operation) or (operation == "AddColumn" and letter == "AddLast")
 
 
@@ -281,7 +287,7 @@ class _DirectedHistory:
         focus = self._director.focus
         for _ in range(DEAD):
             first = draw_first(self._director.choices, self._shape)
-            sought = focus is None or focus[1] == name_of(first) or focus[1] not in BEGUN_BY
+            sought = focus is None or focus[1] in letters_of(first) or _operation(focus) not in BEGUN_BY
             filled = isinstance(first, CreateAs | ConvertFromParquet) and _is_filled(first.rows.schema)
             claimed = self._director.capabilities.covers(first) is None
             if sought and claimed and not filled and not isinstance(first, Create):

@@ -42,7 +42,7 @@ from delta_models.requirements import CATALOGUE
 from delta_models.table import ModelHistory
 
 CAUTION = 2  # so many times the evidence of a threshold must be foreseen, for it to be in the core
-TOP_UP = 0.5  # histories directed at single cells that the others leave, for each of the others at most
+TOP_UP = 1.0  # histories directed at single cells that the others leave, for each of the others at most
 # What a verdict needs where it is not the usual: evidence on shared tables is split by the engines beside, and that of
 # faults and races comes from few histories, which it is split by the features of.
 FEWER = {"checks": 10, "histories": 2}
@@ -152,12 +152,14 @@ def _draw(
     count = max(1, round(part.steps / part.length))
     histories = [director.draw_history(part.length) for _ in range(count)]
     tried: Counter[Cell] = Counter()
+    turns: Counter[str] = Counter()  # of operations: those late in the alphabet have as many
     for _ in range(max(FEWEST_TOP_UPS, round(count * TOP_UP))):
         missing = [cell for cell in coverage.missing() if why_out_of_reach(cell) is None]
         if not missing:
             break
-        missing.sort(key=lambda cell: (tried[cell], cell))
+        missing.sort(key=lambda cell: (tried[cell], turns[cell[1]], cell))
         tried[missing[0]] += 1
+        turns[missing[0][1]] += 1
         histories.append(director.draw_history(part.length, missing[0]))
     return histories, coverage
 

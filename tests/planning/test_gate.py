@@ -84,6 +84,12 @@ def test_every_claimed_cell_of_the_in_house_engine_is_covered_or_has_a_reason(pa
     assert plan.core
 
 
+@pytest.mark.parametrize("part", sorted(PARTS))
+def test_every_claimed_cell_of_deltalake_is_covered_or_has_a_reason(part):
+    (cells,) = plan_of(part, planned("delta-rs")).cells
+    assert cells.missing == ()
+
+
 def test_the_cells_that_a_plan_reports_are_those_of_its_histories(core):
     engine = planned("pyspark")
     coverage = Coverage(frozenset(feature_cells(engine.capabilities, PARTS["core"].operations)))
