@@ -210,6 +210,8 @@ class Transaction:
             protocol, "domainMetadata"
         ):
             raise InvalidArgument("metadata domains need the table feature domainMetadata")
+        if self._snapshot is not None:  # the property that counts is that of the rows that are there
+            _check_append_only(actions, self._snapshot.metadata)
         _check_actions(actions, metadata)
 
     def _has_reads(self) -> bool:
@@ -341,7 +343,6 @@ def _check_actions(actions: Sequence[Action], metadata: Metadata) -> None:
     """Refuse actions that no commit of this table may have together."""
     adds = [action for action in actions if isinstance(action, Add)]
     removes = [action for action in actions if isinstance(action, Remove)]
-    _check_append_only(removes, metadata)
     _check_files_once(adds, removes)
     _check_partition_values(adds, metadata)
     if any(not isinstance(action, Action) for action in actions):
@@ -349,9 +350,9 @@ def _check_actions(actions: Sequence[Action], metadata: Metadata) -> None:
     _check_transactions_once(actions)
 
 
-def _check_append_only(removes: Sequence[Remove], metadata: Metadata) -> None:
+def _check_append_only(actions: Sequence[Action], metadata: Metadata) -> None:
     is_append_only = features.flag(metadata.configuration, "delta.appendOnly")
-    if is_append_only and any(remove.data_change for remove in removes):
+    if is_append_only and any(isinstance(action, Remove) and action.data_change for action in actions):
         raise AppendOnlyTable("the table takes no removal of rows: its property delta.appendOnly is true")
 
 

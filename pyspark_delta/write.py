@@ -208,7 +208,7 @@ def _run_job(
     if plan.partition:
         writer = writer.partitionBy(*keys.values())
     target = storage_of(staging).for_spark(staging)
-    with _configured(spark, plan.schema):
+    with parquet_configured(spark, plan.schema):
         spark_jobs.run(spark, lambda: writer.save(target))
 
 
@@ -266,7 +266,7 @@ def _iso_time(micros: int) -> str:
 
 
 @contextlib.contextmanager
-def _configured(spark: SparkSession, schema: StructType) -> Iterator[None]:
+def parquet_configured(spark: SparkSession, schema: StructType) -> Iterator[None]:
     """A context in which the session has the settings that writing this schema needs; unchanged if they already fit."""
     wanted = _SESSION if _needs_settings(schema) else {}
     with _session_lock if wanted else contextlib.nullcontext():

@@ -14,7 +14,15 @@ from dataclasses import dataclass, field
 
 from conformance.generation import SLOTS, TableShape
 from conformance.generation.choices import RandomChoices
-from conformance.generation.facets import CONSTRAINED, NESTED, PARTITIONED, PLAIN, Facet, offered_facets
+from conformance.generation.facets import (
+    CONSTRAINED,
+    NESTED,
+    NOT_NULL,
+    PARTITIONED,
+    PLAIN,
+    Facet,
+    offered_facets,
+)
 from conformance.generation.faults import ROLES, draw_fault, is_expected_to_prevent
 from conformance.generation.operations import draw_operation
 from conformance.generation.state_machine import REOPEN_AFTER, REOPEN_ONE_IN
@@ -30,6 +38,7 @@ from conformance.planning.cells import (
     Cell,
     cells_of,
     crash_cell,
+    letters_of,
 )
 from conformance.planning.coverage import NEW, Coverage
 from conformance.planning.directed_shapes import draw_directed_shape
@@ -50,14 +59,12 @@ from delta_models.operations import (
     Optimize,
     Purge,
     Reopen,
-    Replace,
-    Restore,
     Vacuum,
     ZOrder,
 )
 from delta_models.schema import Struct
 from delta_models.sql.errors import SqlError
-from delta_models.table import Expectation, ModelHistory, NotModelled
+from delta_models.table import Expectation, ModelHistory, NotModelled, Table
 from delta_models.table.generated_columns import generated_columns
 from delta_models.wire_names import name_of
 
@@ -77,6 +84,7 @@ OTHER_FAULTS_ONE_IN = 3  # of the faults, where the operation is one that faults
 NEEDED_BY = {
     "DropConstraint": CONSTRAINED,
     "Purge": "deletionVectors",
+    "SetNullable": NOT_NULL,
     "ReadChanges": "changeDataFeed",
     "AddColumn/parent": NESTED,
     "Optimize/where": PARTITIONED,
@@ -125,7 +133,7 @@ class HistoryDirector:
         bundles = [
             name
             for names, one_in in self.bundles
-            if self.choices.one_in(one_in) or (focus is not None and BEGUN_BY.get(focus[1]) in names)
+            if self.choices.one_in(one_in) or (focus is not None and BEGUN_BY.get(_operation(focus)) in names)
             for name in names
         ]
         claims = (self.capabilities, *([self.partner] if self.partner else []))
@@ -210,9 +218,14 @@ def _is_filled(schema: Struct) -> bool:
     return any(field.metadata_json != "{}" for field in schema)
 
 
+def _operation(cell: Cell) -> str:
+    """The operation that a cell names, without its option."""
+    return cell[1].partition("/")[0]
+
+
 def _fits(letter: str, focus: Cell) -> bool:
     """Whether a letter may give the operation that a cell names."""
-    operation = focus[1].partition("/")[0]
+    operation = _operation(focus)
     return letter.startswith(operation) or (operation == "AddColumn" and letter == "AddLast")
 
 
@@ -225,6 +238,7 @@ class _DirectedHistory:
         self._shape = shape
         self._model_history = ModelHistory()
         self._must_reopen = False
+        self._was_cut = False  # whether the last operation was met by a fault
         self._slot: str | None = None
         self._appended = 0  # operations since the last one of upkeep that surely left something for it to do
 
@@ -263,7 +277,9 @@ class _DirectedHistory:
             self._take(Reopen())
             return
         director.use(best[1])
-        fault = self._draw_fault(best[2]) if director.faults else None
+        # What follows a cut operation is mostly left whole, since the next write must succeed.
+        left_whole = self._was_cut and director.focus is None and director.choices.below(3) > 0
+        fault = self._draw_fault(best[2]) if director.faults and not left_whole else None
         self._take(best[2], fault)
 
     def _draw_first(self) -> Operation:
@@ -271,7 +287,7 @@ class _DirectedHistory:
         focus = self._director.focus
         for _ in range(DEAD):
             first = draw_first(self._director.choices, self._shape)
-            sought = focus is None or focus[1] == name_of(first) or focus[1] not in BEGUN_BY
+            sought = focus is None or focus[1] in letters_of(first) or _operation(focus) not in BEGUN_BY
             filled = isinstance(first, CreateAs | ConvertFromParquet) and _is_filled(first.rows.schema)
             claimed = self._director.capabilities.covers(first) is None
             if sought and claimed and not filled and not isinstance(first, Create):
@@ -326,22 +342,22 @@ class _DirectedHistory:
         own = self._claims() is director.capabilities
         if self._claims().covers(operation) is not None:
             return None
-        if director.partner is not None and director.capabilities.covers_table(
-            table.schema, table.partition_by, dict(table.properties)
-        ):
-            return None
-        if (
-            isinstance(operation, Restore | Replace | CreateAs)
-            and table.property("delta.appendOnly") == "true"
-        ):
-            return None  # the model lets it remove rows, and the rule of logs does not
         if self._shape.tame and operation_trigger(table, operation) is not None:
             return None
         expectation = self._expect(operation)
-        if expectation is None:
+        if expectation is None or not self._is_for_all(expectation.ordinary.table):
             return None
         cells = cells_of(table, operation, expectation)
         return cells if own else frozenset((BESIDE, *cell[1:]) for cell in cells if cell[0] == FEATURE)
+
+    def _is_for_all(self, table: Table) -> bool:
+        """Whether the engines of a shared table claim it as an operation leaves it; an engine alone answers itself."""
+        director = self._director
+        return director.partner is None or all(
+            claims.covers_table(table.schema, table.partition_by, dict(table.properties)) is None
+            and claims.covers_features(set(table.features), writing=True) is None
+            for claims in (director.capabilities, director.partner)
+        )
 
     def _claims(self) -> Capabilities:
         """What the engine claims that performs the next step."""
@@ -382,3 +398,4 @@ class _DirectedHistory:
             self._appended = 0
         self._model_history = self._model_history.after(Reopen() if prevented else operation)
         self._must_reopen = isinstance(operation, REOPEN_AFTER)
+        self._was_cut = fault is not None or (self._was_cut and isinstance(operation, Reopen))

@@ -9,13 +9,13 @@ from dataclasses import replace
 from conformance.generation import TableShape, draw_shape
 from conformance.generation.choices import RandomChoices
 from conformance.generation.facets import NESTED as NESTED_FACET
-from conformance.generation.facets import PARTITIONED, Facet
+from conformance.generation.facets import NOT_NULL, PARTITIONED, Facet
 from conformance.generation.feature_bundles import CLOCKS, NESTED, PLAIN_TYPES, SMALL, VARIANTS, Types
 from conformance.generation.table_profiles import GATE, TYPES
 from conformance.planning.cells import PARTITION, TYPE, Cell
 from conformance.planning.coverage import Coverage
 from delta_adapters.capabilities import Capabilities, type_names
-from delta_models.schema import VOID, DataType
+from delta_models.schema import VOID, DataType, DecimalType, Primitive, Struct
 
 MOST_WEIGHT = 4  # of a type of which nothing is missing
 WIDE = ((4, 1), (5, 3), (6, 3))  # columns of a table while types are missing
@@ -42,6 +42,8 @@ def draw_directed_shape(
     data_types = frozenset.intersection(*(claim.data_types for claim in claims))
     partition_types = frozenset.intersection(*(claim.partition_types for claim in claims))
     nested = all(claim.nested for claim in claims)
+    if "converted" in bundles:  # a Parquet file has no type for what holds nothing
+        data_types -= {"void"}
     types = _weighted(needs, data_types, "", nested=nested)
     folders = _weighted(needs, partition_types - CONTAINERS, PARTITION, nested=False)
     names = {facet.name for facet in facets}
@@ -66,17 +68,35 @@ def draw_directed_shape(
             operations=(("Append", 1),),
         ),
     )
+    if NOT_NULL in names:
+        shape = replace(shape, schema=_with_not_null(shape.schema, shape.partition_by))
     properties = dict(shape.properties)
     for facet in facets:
         properties |= dict(facet.properties)
     return replace(
         shape,
+        tame=shape.tame and focus is None,  # the operation of a single cell may be what a known cause needs
         properties=tuple(
             (key, value)
             for key, value in sorted(properties.items())
             if all(claim.covers_table(shape.schema, (), {key: value}) is None for claim in claims)
         ),
     )
+
+
+def _with_not_null(schema: Struct, partition_by: Sequence[str]) -> Struct:
+    """The schema with a column that may not be null: its first plain one, unless it has such a column."""
+    if any(not field.nullable for field in schema):
+        return schema
+    plain = [
+        field.name
+        for field in schema
+        if isinstance(field.type, Primitive | DecimalType)
+        and field.type != VOID
+        and field.metadata_json == "{}"
+        and field.name not in partition_by
+    ]
+    return Struct(tuple(replace(field, nullable=field.name not in plain[:1]) for field in schema))
 
 
 def _weighted(needs: Counter[str], claimed: frozenset[str], prefix: str, *, nested: bool) -> Types:

@@ -8,13 +8,13 @@ histories promises twice the evidence that a verdict needs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from conformance.events.types import CellsPlanned, EvidenceThreshold
 from conformance.generation.choices import RandomChoices
 from conformance.generation.facets import offered_facets
+from conformance.generation.faults import is_expected_to_prevent
 from conformance.generation.table_features import features_of
 from conformance.generation.table_shapes import shape_made_by
 from conformance.histories import Chunk, History, Step, chunk_seed
@@ -31,21 +31,25 @@ from conformance.planning.coverage import (
 from conformance.planning.directed import HistoryDirector
 from conformance.planning.directed_races import RaceDirector
 from conformance.planning.forecast import foresee_given
+from conformance.planning.needs import missing_claims
 from conformance.planning.out_of_reach import why_out_of_reach
 from conformance.planning.parts import Part
 from conformance.planning.tally import EvidenceTally
 from delta_adapters.capabilities import Capabilities
-from delta_models.operations import STORAGE_FAULTS, Interleave
+from delta_models.operations import QUERIES, STORAGE_FAULTS, Interleave, Reopen
+from delta_models.outcomes import Committed
 from delta_models.requirements import CATALOGUE
+from delta_models.table import ModelHistory
 
 CAUTION = 2  # so many times the evidence of a threshold must be foreseen, for it to be in the core
-TOP_UP = 0.5  # histories directed at single cells that the others leave, for each of the others at most
+TOP_UP = 1.0  # histories directed at single cells that the others leave, for each of the others at most
 # What a verdict needs where it is not the usual: evidence on shared tables is split by the engines beside, and that of
 # faults and races comes from few histories, which it is split by the features of.
 FEWER = {"checks": 10, "histories": 2}
 THRESHOLDS: Mapping[str, dict[str, int]] = {"shared": FEWER, "crashes": FEWER, "races": FEWER}
 FEWEST_TOP_UPS = 12  # histories directed at single cells that a short part may have all the same
-FAULT_RULES = ("crash.all-or-nothing", "crash.told-truly", "crash.keeps-committed", "crash.next-writer")
+FAULT_RULES = ("crash.all-or-nothing", "crash.told-truly", "crash.keeps-committed")
+NEXT_WRITER = "crash.next-writer"
 RACE_RULES = ("race.all-acknowledged", "race.no-lost-update", "race.told-truly")
 # Kinds of tables that begin in another way, and one in so many histories of the part `features` that do.
 BEGINNINGS = ((("converted",), 6), (("replaced",), 3))
@@ -148,12 +152,14 @@ def _draw(
     count = max(1, round(part.steps / part.length))
     histories = [director.draw_history(part.length) for _ in range(count)]
     tried: Counter[Cell] = Counter()
+    turns: Counter[str] = Counter()  # of operations: those late in the alphabet have as many
     for _ in range(max(FEWEST_TOP_UPS, round(count * TOP_UP))):
         missing = [cell for cell in coverage.missing() if why_out_of_reach(cell) is None]
         if not missing:
             break
-        missing.sort(key=lambda cell: (tried[cell], cell))
+        missing.sort(key=lambda cell: (tried[cell], turns[cell[1]], cell))
         tried[missing[0]] += 1
+        turns[missing[0][1]] += 1
         histories.append(director.draw_history(part.length, missing[0]))
     return histories, coverage
 
@@ -201,9 +207,10 @@ def _core(
 ) -> Iterator[EvidenceThreshold]:
     """The thresholds that the histories of a part surely reach."""
     if part.suite == "crashes":
-        rules: Sequence[str] = FAULT_RULES if _in_one_setting(chunks, STORAGE_FAULTS) else ()
+        rules: Sequence[str] = FAULT_RULES if _in_one_setting(chunks, _faults) else ()
+        rules = (*rules, *((NEXT_WRITER,) if _in_one_setting(chunks, _next_writes) else ()))
     elif part.suite == "races":
-        rules = RACE_RULES if _in_one_setting(chunks, (Interleave,)) else ()
+        rules = RACE_RULES if _in_one_setting(chunks, _races) else ()
     else:
         tally = EvidenceTally()
         for chunk in chunks:
@@ -213,19 +220,49 @@ def _core(
             requirement.id
             for requirement in CATALOGUE
             if tally.reaches(_times(requirement.id, engine.name, part.suite), engine.key)
+            and not any(missing_claims(requirement.id, engine.capabilities))
         ]
     for rule in rules:
         yield _threshold(rule, engine.name, part.suite)
 
 
-def _in_one_setting(chunks: Sequence[Chunk], kinds: tuple[type[Any], ...]) -> bool:
-    """Whether tables of one set of features have twice the faults, or races, that a verdict needs."""
+def _faults(history: History) -> int:
+    return sum(isinstance(step.operation, STORAGE_FAULTS) for step in history.steps)
+
+
+def _races(history: History) -> int:
+    return sum(isinstance(step.operation, Interleave) for step in history.steps)
+
+
+def _next_writes(history: History) -> int:
+    """How many operations that surely commit come next after one that a fault has met, without a fault of their own."""
+    model_history, fault, awaits, count = ModelHistory(), None, False, 0
+    for operation in (step.operation for step in history.steps):
+        if isinstance(operation, STORAGE_FAULTS):
+            fault = operation
+            model_history = model_history.after(Reopen())
+        elif fault is not None:
+            prevented = is_expected_to_prevent(fault)
+            model_history = model_history.after(Reopen() if prevented else operation)
+            fault, awaits = None, True
+        else:
+            if awaits and not isinstance(operation, (Reopen, *QUERIES)):
+                expectation = model_history.expect(operation)
+                count += isinstance(expectation.ordinary.outcome, Committed)
+                awaits = False
+            model_history = model_history.after(operation)
+    return count
+
+
+def _in_one_setting(chunks: Sequence[Chunk], count_in: Callable[[History], int]) -> bool:
+    """Whether tables of one set of features have twice the evidence that a verdict needs."""
     operations: Counter[tuple[str, ...]] = Counter()
     histories: Counter[tuple[str, ...]] = Counter()
     for history in (history for chunk in chunks for history in chunk.given):
         features = features_of(shape_made_by(history.steps[0].operation).properties)
-        operations[features] += sum(isinstance(step.operation, kinds) for step in history.steps)
-        histories[features] += 1
+        found = count_in(history)
+        operations[features] += found
+        histories[features] += bool(found)
     return any(
         count >= CAUTION * FEWER["checks"] and histories[features] >= CAUTION * FEWER["histories"]
         for features, count in operations.items()

@@ -10,9 +10,9 @@ from conformance.planning.cells import BESIDE, FEATURE, PARTITION, TYPE, Cell
 BEGINNINGS = frozenset({"Create", "CreateAs", "Replace", "ConvertFromParquet"})
 REMOVES_ROWS = frozenset({"Delete", "Update", "Merge", "Overwrite"})
 SHAPED = frozenset({"Optimize/where", "ZOrder/where", "Overwrite/dynamic", "AddColumn/parent"})
-REPLACES_ALL = frozenset({"Restore", "Replace", "CreateAs"})
 COMES_LATER = frozenset({"checkConstraints", "domainMetadata", "vacuumProtocolCheck"})
-OF_COLUMNS = frozenset({"nested", "timestampNtz", "generatedColumns"})
+OF_COLUMNS = frozenset({"nested", "timestampNtz"})
+OF_RULES = frozenset({"invariants", "generatedColumns", "identityColumns"})
 CONTAINERS = frozenset({"array", "map", "struct", "variant"})
 INCOMPARABLE = frozenset({"array", "map", "struct", "variant", "void", "char", "binary"})
 
@@ -44,12 +44,6 @@ REASONS: tuple[_Reason, ...] = (
         ),
     ),
     _Reason(
-        "the model and the rule of logs do not agree on what replaces the rows of an append-only table",
-        lambda kind, operation, last: (
-            kind in {FEATURE, BESIDE} and _name(operation) in REPLACES_ALL and last == "appendOnly"
-        ),
-    ),
-    _Reason(
         "a table that begins has no constraint and no feature that an operation enables",
         lambda kind, operation, last: (
             kind == FEATURE and _name(operation) in BEGINNINGS and last in COMES_LATER
@@ -66,8 +60,12 @@ REASONS: tuple[_Reason, ...] = (
         lambda kind, operation, last: kind == FEATURE and operation in SHAPED and last == "plain",
     ),
     _Reason(
-        "the columns of a query may be null",
-        lambda kind, operation, last: kind == FEATURE and operation == "CreateAs" and last == "invariants",
+        "the columns of a query may be null, and the query alone fills them",
+        lambda kind, operation, last: kind == FEATURE and _name(operation) == "CreateAs" and last in OF_RULES,
+    ),
+    _Reason(
+        "a plain table has no column that is NOT NULL, to take it away from",
+        lambda kind, operation, last: kind == FEATURE and operation == "SetNullable" and last == "plain",
     ),
     _Reason(
         "predicates compare no such values",

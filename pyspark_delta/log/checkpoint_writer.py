@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
 
 from pyspark_delta.exceptions import InvalidArgument
 from pyspark_delta.features import flag
@@ -15,6 +16,7 @@ from pyspark_delta.log import columns
 from pyspark_delta.log.file_set import Tombstones
 from pyspark_delta.log.last_checkpoint import Hint, read_hint, write_hint
 from pyspark_delta.log.names import LOG, classic_checkpoint_name
+from pyspark_delta.log.parsed_columns import columns_of, parsed_fields
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.log.spark_checkpoint import write_parts
 from pyspark_delta.log.spark_state import SparkBase
@@ -62,6 +64,7 @@ def write_checkpoint(snapshot: Snapshot, now_ms: int) -> int:
     configuration = snapshot.properties
     with_text = flag(configuration, "delta.checkpoint.writeStatsAsJson", default=True)
     add_fields = [field for field in columns.ADD if with_text or field.name != "stats"]
+    add_fields += parsed_fields(snapshot)
     # The removes of a checkpoint have no `stats` and `tags`.
     remove_fields = [field for field in columns.REMOVE if field.name not in {"stats", "tags"}]
     schema = pa.schema(
@@ -102,16 +105,21 @@ def _batches(
     snapshot: Snapshot, adds: pa.Table, removes: pa.Table, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     yield _rare(snapshot, schema)
-    yield from _files(adds, "add", schema)
-    yield from _files(removes, "remove", schema)
+    yield from _files(snapshot, adds, "add", schema)
+    yield from _files(snapshot, removes, "remove", schema)
 
 
-def _files(table: pa.Table, kind: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _files(snapshot: Snapshot, table: pa.Table, kind: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     fields = list(schema.field(kind).type)
+    zone = snapshot.zone(SparkSession.getActiveSession())
     for start in range(0, len(table), _ROWS):
         part = table.slice(start, _ROWS).combine_chunks()
         children = []
+        parsed = columns_of(snapshot, part, zone) if kind == "add" else {}
         for field in fields:
+            if field.name in parsed:
+                children.append(parsed[field.name])
+                continue
             column = part[field.name]
             array = column.chunk(0) if column.num_chunks else pa.nulls(0, field.type)
             if field.name == "dataChange":  # no file of the state is new

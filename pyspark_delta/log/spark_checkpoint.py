@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from pyspark_delta import spark_jobs
 from pyspark_delta.log.names import LOG, checkpoint_part_name
+from pyspark_delta.log.parsed_columns import PARTITION_VALUES, STATS
 from pyspark_delta.log.spark_state import SparkBase, keys_of_actions
 
 if TYPE_CHECKING:
@@ -38,14 +39,18 @@ def write_parts(
     snapshot: Snapshot, base: SparkBase, schema: pa.Schema, cutoff_ms: int, fill: Callable[[str], None]
 ) -> WrittenCheckpoint:
     """Write the checkpoint; `fill` writes the driver's own part to a path."""
+    from pyspark_delta.write import parquet_configured  # noqa: PLC0415 - it imports this package
+
     local = snapshot.store.local_path(LOG)
     assert local is not None  # noqa: S101 - the caller checked it
     folder = Path(local)
     staging = folder / f".checkpoint_{uuid.uuid4().hex}"
     try:
-        writer = _frame(snapshot, base, schema, cutoff_ms).write.option("compression", "snappy")
+        frame = _frame(snapshot, base, schema, cutoff_ms)
+        writer = frame.write.option("compression", "snappy")
         writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
-        spark_jobs.run(base.spark, lambda: writer.parquet(f"file:{staging}"))
+        with parquet_configured(base.spark, frame.schema):
+            spark_jobs.run(base.spark, lambda: writer.parquet(f"file:{staging}"))
         fill(str(staging / "part-last.parquet"))
         files = sorted(staging.glob("part-*.parquet"))
         written = WrittenCheckpoint(
@@ -58,6 +63,18 @@ def write_parts(
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     return written
+
+
+def _parsed_values(kind: str, target: Any) -> Column:
+    from pyspark.sql import functions as sf  # noqa: PLC0415 - only where there is a session
+
+    texts = sf.col(f"{kind}.partitionValues")
+    return sf.struct(
+        *(
+            sf.when(texts[field.name] != "", texts[field.name]).try_cast(field.dataType).alias(field.name)
+            for field in target.fields
+        )
+    )
 
 
 def _frame(snapshot: Snapshot, base: SparkBase, schema: pa.Schema, cutoff_ms: int) -> DataFrame:
@@ -78,6 +95,12 @@ def _frame(snapshot: Snapshot, base: SparkBase, schema: pa.Schema, cutoff_ms: in
     def body(kind: str) -> Column:
         fields: list[Any] = []
         for field in wanted[kind].dataType.fields:
+            if field.name == STATS:
+                fields.append(sf.from_json(f"{kind}.stats", field.dataType).alias(STATS))
+                continue
+            if field.name == PARTITION_VALUES:
+                fields.append(_parsed_values(kind, field.dataType).alias(PARTITION_VALUES))
+                continue
             value = sf.col(f"{kind}.{field.name}")
             if field.name == "dataChange":  # no file of the state is new
                 value = sf.lit(False)

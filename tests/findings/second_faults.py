@@ -28,6 +28,7 @@ from delta_models.operations import (
     Append,
     CompactLog,
     Delete,
+    EnableFeature,
     Merge,
     Operation,
     Optimize,
@@ -116,6 +117,39 @@ class AnswersAnotherText(Tampered):
         texts = ["x" if text == "" else text for text in table["part"].to_pylist()]
         return table.set_column(
             place, table.schema.field(place), pa.array(texts, table.schema.field(place).type)
+        )
+
+
+class NamesOneFeatureMore(Tampered):
+    """An upgrade to table features names one beside the one that was asked for."""
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form] | None:
+        if not isinstance(operation, EnableFeature):
+            return None
+        return _edited(forms, "protocol", lambda protocol: protocol["writerFeatures"].append("rowTracking"))
+
+
+class WritesAnotherType(Tampered):
+    """A write that lets the schema grow makes its first column a text."""
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form] | None:
+        if not isinstance(operation, Append):
+            return None
+        return _edited(forms, "metaData", self._edit)
+
+    @staticmethod
+    def _edit(metadata: Form) -> None:
+        schema = json.loads(metadata["schemaString"])
+        schema["fields"][0]["type"] = "string"
+        metadata["schemaString"] = json.dumps(schema)
+
+
+class RefusesForAnotherColumn(Tampered):
+    """What is refused is refused for a column that nobody named."""
+
+    def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
+        return (
+            Rejected(outcome.kind, "No field named elsewhere.") if isinstance(outcome, Rejected) else outcome
         )
 
 

@@ -18,6 +18,7 @@ from conformance.planning.cells import CRASH, FEATURE, PAIR, REFUSAL, cells_of, 
 from conformance.planning.claims import PlannedEngine, planned_engines
 from conformance.planning.coverage import Coverage, feature_cells
 from conformance.planning.gate import plan_parts
+from conformance.planning.needs import missing_claims
 from conformance.planning.out_of_reach import why_out_of_reach
 from conformance.planning.parts import BadPart, parse_parts
 from conformance.planning.plan import plan_run
@@ -83,6 +84,12 @@ def test_every_claimed_cell_of_the_in_house_engine_is_covered_or_has_a_reason(pa
     assert plan.core
 
 
+@pytest.mark.parametrize("part", sorted(PARTS))
+def test_every_claimed_cell_of_deltalake_is_covered_or_has_a_reason(part):
+    (cells,) = plan_of(part, planned("delta-rs")).cells
+    assert cells.missing == ()
+
+
 def test_the_cells_that_a_plan_reports_are_those_of_its_histories(core):
     engine = planned("pyspark")
     coverage = Coverage(frozenset(feature_cells(engine.capabilities, PARTS["core"].operations)))
@@ -115,10 +122,25 @@ def test_an_engine_that_claims_four_operations_is_asked_for_these_alone_and_as_d
     assert not any(threshold.requirement.startswith("contents.delete") for threshold in plan.core)
 
 
+@pytest.mark.parametrize("engine", ("pyspark", "delta-rs"))
+def test_the_core_asks_for_nothing_that_an_engine_does_not_claim(engine):
+    capabilities = planned(engine).capabilities
+    plan = plan_of("core", planned(engine))
+    lacking = {rule.requirement: [*missing_claims(rule.requirement, capabilities)] for rule in plan.core}
+    assert {rule: missing for rule, missing in lacking.items() if missing} == {}
+
+
 def test_every_operation_that_commits_is_cut_short_before_and_after_its_commit():
     plan = own_plan("crashes")
     faults = [operation for operation in operations_of(plan.chunks) if isinstance(operation, STORAGE_FAULTS)]
     assert len(faults) > 60
+    assert plan.cells[0].missing == ()
+
+
+@pytest.mark.parametrize("engine", ("pyspark", "delta-rs"))
+def test_some_cut_operations_are_followed_by_writes_that_are_left_whole(engine):
+    plan = plan_of("crashes", planned(engine))
+    assert "crash.next-writer" in {threshold.requirement for threshold in plan.core}
     assert plan.cells[0].missing == ()
 
 
@@ -134,6 +156,24 @@ def test_on_a_shared_table_both_engines_perform_steps():
     slots = {step.slot for chunk in plan.chunks for history in chunk.given for step in history.steps}
     assert slots == {"A", "B"}
     assert {chunk.engines for chunk in plan.chunks} == {("pyspark", "reference")}
+
+
+@pytest.mark.parametrize("engine", ("pyspark", "delta-rs"))
+def test_a_shared_table_stays_one_that_both_engines_claim(engine):
+    both = (planned(engine).capabilities, planned("reference").capabilities)
+    plan = plan_of("shared", planned(engine))
+    assert plan.cells[0].missing == ()
+    for chunk in plan.chunks:
+        for history in chunk.given:
+            model_history = ModelHistory()
+            for step in history.steps:
+                model_history = model_history.after(step.operation)
+                table = model_history.table
+                for claims in both:
+                    assert (
+                        claims.covers_table(table.schema, table.partition_by, dict(table.properties)) is None
+                    )
+                    assert claims.covers_features(set(table.features), writing=True) is None
 
 
 def test_another_process_makes_the_same_plan():

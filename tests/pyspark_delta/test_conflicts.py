@@ -129,6 +129,16 @@ def raise_protocol(transaction: Transaction, tag: str) -> None:
     transaction.commit([], "UPGRADE PROTOCOL")
 
 
+def leave_a_note(transaction: Transaction, tag: str) -> None:
+    transaction.commit([], "VACUUM START", {"tag": tag}, data_change=False)
+
+
+def find_nothing(transaction: Transaction, tag: str) -> None:
+    """A delete that finds no row commits nothing, but has read that there is none."""
+    transaction.read_whole_table()
+    transaction.commit([], "DELETE", {"tag": tag})
+
+
 def race(log: DeltaLog, winner: Writer, loser: Writer) -> type[Exception] | None:
     """Begin both, commit the winner, then let the loser try."""
     first, second = log.begin(), log.begin()
@@ -159,9 +169,18 @@ MATRIX: dict[Writer, dict[Writer, type[Exception] | None]] = {
     optimize: {insert: None, update: CA, update_there: None, overwrite: CA, optimize: DR, set_property: None},
     drop_files: {insert: None, update: DR, update_there: None, overwrite: DR, drop_files: DR, optimize: DR},
     remove_unread: {remove_unread: DD, insert: None, optimize: DR},
-    set_property: {insert: MD, update: MD, update_there: MD, overwrite: MD, optimize: MD, set_property: MD},
+    set_property: {
+        leave_a_note: None,
+        find_nothing: MD,
+        insert: MD,
+        update: MD,
+        update_there: MD,
+        overwrite: MD,
+        optimize: MD,
+        set_property: MD,
+    },
     enable_vectors: {insert: None, update: None, set_property: MD, raise_protocol: PC},
-    raise_protocol: {insert: None, update: None, raise_protocol: PC, set_property: None},
+    raise_protocol: {leave_a_note: None, insert: None, update: None, raise_protocol: PC, set_property: None},
 }
 
 

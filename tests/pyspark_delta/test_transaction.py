@@ -7,6 +7,7 @@ import json
 import multiprocessing
 import resource
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -269,6 +270,23 @@ def test_an_append_only_table_takes_no_removal_of_rows_but_a_rearrangement(tmp_p
     assert (
         log.begin().commit([add.remove(1, data_change=False), file("b", data_change=False)], "OPTIMIZE") == 2
     )
+
+
+def test_what_an_append_only_table_takes_depends_on_its_property_before_the_commit(tmp_path):
+    log = create(tmp_path)
+    log.begin().commit([file("a")], "WRITE")
+
+    def redefine(value: str) -> None:
+        transaction = log.begin()
+        snapshot = transaction.snapshot
+        transaction.update_metadata(replace(snapshot.metadata, configuration={"delta.appendOnly": value}))
+        removes = [add.remove(1) for add in snapshot.files().adds()]
+        transaction.commit([*removes, file(f"then-{value}")], "CREATE OR REPLACE TABLE")
+
+    redefine("true")
+    with pytest.raises(AppendOnlyTable):
+        redefine("false")
+    assert [add.path for add in log.update().files().adds()] == ["then-true"]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from delta_adapters.reference import actions
 from delta_adapters.reference.actions import CommitBuilder
-from delta_adapters.reference.definition import WRITABLE
+from delta_adapters.reference.definition import why_not_writable
 from delta_adapters.reference.files import Layout, write_rows
 from delta_adapters.reference.log_writer import (
     checkpoint_actions,
@@ -23,8 +23,6 @@ from delta_models.values import Row
 
 DEFAULT_RETENTION_HOURS = 168.0
 DEFAULT_CHECKPOINT_INTERVAL = 10
-LEGACY_WRITER = 2
-FEATURE_WRITER = 7
 HOUR_MS = 3_600_000
 
 
@@ -87,10 +85,4 @@ class CommitWriter(StreamReader):
     @staticmethod
     def why_not_writable(snapshot: Snapshot) -> str | None:
         """Return why this engine must not write a table, None if it may."""
-        protocol = snapshot.protocol
-        if protocol.min_writer <= LEGACY_WRITER:
-            return None
-        if protocol.min_writer < FEATURE_WRITER:
-            return f"writer version {protocol.min_writer}"
-        unknown = sorted(set(protocol.writer_features or ()) - WRITABLE)
-        return f"the writer features {', '.join(unknown)}" if unknown else None
+        return why_not_writable(snapshot.protocol)

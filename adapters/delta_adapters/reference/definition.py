@@ -14,9 +14,10 @@ from delta_adapters.reference.row_tracking import COLUMNS, TRACKING, row_columns
 from delta_adapters.reference.v2_checkpoints import FEATURE as SECOND_CHECKPOINTS
 from delta_adapters.reference.v2_checkpoints import POLICY, SECOND
 from delta_models.expressions import Call, Expression, type_of
-from delta_models.log import Snapshot
+from delta_models.log import Protocol, Snapshot
 from delta_models.log.parquet.data_files import physical_name
 from delta_models.log.row_ids import ENABLED
+from delta_models.log.validity.protocol import supports
 from delta_models.schema import TIMESTAMP_NTZ, VARIANT, Array, DataType, Field, Json, Map, Struct
 from delta_models.sql import parse_expression
 from delta_models.table import Table
@@ -26,6 +27,8 @@ from delta_models.values import Row
 
 SQL = SparkSqlDialect()
 LEGACY = frozenset({"appendOnly", "invariants"})
+# Features that a protocol older than table features implies by its version.
+VERSIONED = ("checkConstraints", "changeDataFeed", "generatedColumns", "columnMapping", "identityColumns")
 FEATURE = "delta.feature."
 MODE, HIGHEST = "delta.columnMapping.mode", "delta.columnMapping.maxColumnId"
 COLUMN_ID, PHYSICAL_NAME = "delta.columnMapping.id", "delta.columnMapping.physicalName"
@@ -84,6 +87,17 @@ def table_of(snapshot: Snapshot, rows: tuple[Row, ...]) -> Table:
     )
 
 
+def is_append_only(snapshot: Snapshot) -> bool:
+    """Whether rows of a table must stay."""
+    return snapshot.properties.get("delta.appendOnly", "false").lower() == "true"
+
+
+def why_not_writable(protocol: Protocol) -> str | None:
+    """Return why this engine must not write a table with a protocol, None if it may."""
+    unknown = sorted(_supported(protocol) - WRITABLE)
+    return f"the writer features {', '.join(unknown)}" if unknown else None
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
     """The actions that write a table's definition, and the schema and row columns that data files depend on."""
@@ -138,7 +152,7 @@ def _metadata_changes(before: Table, after: Table) -> bool:
 
 def _protocol(snapshot: Snapshot | None, after: Table, *, keep_features: bool) -> actions.Form | None:
     """Return the protocol if it changes. It gains features as they are needed, and loses them only by a drop."""
-    old = frozenset(snapshot.protocol.writer_features or LEGACY) if snapshot else frozenset()
+    old = _supported(snapshot.protocol) if snapshot else frozenset()
     new = (
         LEGACY
         | frozenset(after.features)
@@ -150,6 +164,12 @@ def _protocol(snapshot: Snapshot | None, after: Table, *, keep_features: bool) -
     if snapshot is None and new == LEGACY:
         return actions.protocol()
     return actions.protocol_of(sorted(new), sorted(new & READER))
+
+
+def _supported(protocol: Protocol) -> frozenset[str]:
+    """The writer features that a protocol lists, or implies by its version."""
+    listed = frozenset(protocol.writer_features or LEGACY)
+    return listed | frozenset(feature for feature in VERSIONED if supports(protocol, feature))
 
 
 def _needed_features(table: Table) -> Iterator[str]:

@@ -14,7 +14,7 @@ from delta_adapters.reference import actions
 from delta_adapters.reference.actions import CommitBuilder
 from delta_adapters.reference.capabilities import CAPABILITIES
 from delta_adapters.reference.catalog import TableCatalog
-from delta_adapters.reference.definition import redefine
+from delta_adapters.reference.definition import is_append_only, redefine
 from delta_adapters.reference.files import Layout
 from delta_adapters.reference.identity_columns import Exhausted, with_identity_values
 from delta_adapters.reference.log_writer import VersionTaken
@@ -30,6 +30,7 @@ from delta_models.log.commit_timestamps import version_at
 from delta_models.log.reader import live_adds
 from delta_models.log.row_ids import is_tracked
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown, Unsupported
+from delta_models.sql import NotUnderstood
 from delta_models.table import ModelHistory, NotModelled, Table
 from delta_models.table.change_feed import is_recorded
 from delta_models.table.history_model import State
@@ -95,7 +96,7 @@ class Reference(StreamWriter, TableCatalog):
             return Rejected("conflict.other", f"others were faster, {self.attempts} times")
         except Exhausted as error:
             return Rejected("overflow", f"{error} has no values left")
-        except NotModelled as error:
+        except (NotModelled, NotUnderstood) as error:  # what another engine wrote may be in its own SQL
             return Unsupported(str(error))
         except LogError as error:
             return rejection(error)
@@ -170,6 +171,9 @@ class Reference(StreamWriter, TableCatalog):
                 draft = self.purge(snapshot)
             case _:
                 draft = self.draft(operation, snapshot, table, after)
+                defines = isinstance(operation, ops.Replace | ops.CreateAs)
+                if snapshot is not None and defines and draft.removes and is_append_only(snapshot):
+                    return Rejected("append-only", f"{name_of(operation)} would remove files")
         if not draft and isinstance(expected.outcome, NoChange | Committed) and expected.commits[0] == 0:
             return NoChange()
         draft.counts = self.count_operation(operation, table, after, draft)

@@ -10,7 +10,7 @@ from delta_adapters.reference import actions
 from delta_adapters.reference.actions import CommitBuilder
 from delta_adapters.reference.clones import adds_of_folder, clone_forms
 from delta_adapters.reference.commit_writer import DEFAULT_RETENTION_HOURS, HOUR_MS, CommitWriter
-from delta_adapters.reference.definition import CLUSTERING, HIGHEST, redefine
+from delta_adapters.reference.definition import CLUSTERING, HIGHEST, is_append_only, redefine
 from delta_adapters.reference.files import Layout
 from delta_adapters.reference.identity_columns import with_newer_marks
 from delta_adapters.reference.log_writer import publish_commit, publish_compaction
@@ -89,6 +89,8 @@ class TableMaintainer(CommitWriter):
         for add in restored:
             if not paths.resolve(self.folder, add.path).exists():
                 return Rejected("missing-file", add.path)
+        if removed and is_append_only(snapshot):
+            return Rejected("append-only", f"Restore would remove {removed[0].path}")
         draft = CommitBuilder(
             [actions.add_again(add, data_change=True) for add in restored],
             [actions.remove(add, data_change=True) for add in removed],

@@ -13,6 +13,7 @@ from delta_models.table.expectation import (
     expect_no_change,
     expect_refusal,
     expect_rewrite,
+    refuse_losses_in_append_only,
 )
 from delta_models.table.row_conversion import BrokenRule, check_rules
 from delta_models.table.state import NotModelled, Table
@@ -35,7 +36,8 @@ def replace_table(table: Table, operation: Replace) -> Expectation:
     expectation = _define(table, operation, "contents.replace")
     if not table.exists or not isinstance(expectation.ordinary.outcome, Committed):
         return expectation
-    return expect_rewrite(table, expectation.ordinary.table, "contents.replace")
+    expectation = expect_rewrite(table, expectation.ordinary.table, "contents.replace")
+    return refuse_losses_in_append_only(table, expectation)
 
 
 def create_as(table: Table, operation: CreateAs) -> Expectation:
@@ -46,7 +48,7 @@ def create_as(table: Table, operation: CreateAs) -> Expectation:
         operation.rows.schema, operation.partition_by, operation.properties, table.name, managed=table.managed
     )
     expectation = _define(table, shape, "contents.create-as")
-    return _fill(table, expectation, operation.rows)
+    return refuse_losses_in_append_only(table, _fill(table, expectation, operation.rows))
 
 
 def convert(table: Table, operation: ConvertFromParquet) -> Expectation:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected
+from delta_models.schema import Struct
 from delta_models.table.state import Table
 from delta_models.values import Rows, bag
 
@@ -123,14 +124,46 @@ def refuse_in_append_only(table: Table, expectation: Expectation) -> Expectation
     The protocol forbids to change or remove data, not to ask for it. So an operation that leaves all rows where they
     are may also be done.
     """
-    if table.property("delta.appendOnly") != "true":
+    if not is_append_only(table):
         return expectation
     harmless = (
         allowed
         for allowed in expectation.allowed_outcomes
         if not isinstance(allowed.outcome, Rejected) and _keeps_rows(table, allowed.table)
     )
-    return expect_refusal(table, "append-only", "outcome.append-only").or_else(*harmless)
+    return refuse_for_append_only(table, expectation).or_else(*harmless)
+
+
+def refuse_for_append_only(table: Table, expectation: Expectation) -> Expectation:
+    """Return the refusal of an operation that an append-only table forbids.
+
+    If there is another reason to refuse it, that one may be told instead.
+    """
+    refusal = expect_refusal(table, "append-only", "outcome.append-only")
+    if not isinstance(expectation.ordinary.outcome, Rejected):
+        return refusal
+    return refusal.or_else(
+        *(allowed for allowed in expectation.allowed_outcomes if isinstance(allowed.outcome, Rejected))
+    )
+
+
+def refuse_losses_in_append_only(table: Table, expectation: Expectation) -> Expectation:
+    """Return the refusal of a new definition or an older state that takes rows of an append-only table away.
+
+    What takes none away is done, or refused, since the files of the rows may change. The property that counts is the
+    table's before the operation. Columns may come and go: the values in the others stay.
+    """
+    if not is_append_only(table) or not isinstance(expectation.ordinary.outcome, Committed | NoChange):
+        return expectation
+    refusal = expect_refusal(table, "append-only", "outcome.append-only")
+    if not _keeps_values(table, expectation.ordinary.table):
+        return refusal
+    return expectation.or_else(*refusal.allowed_outcomes)
+
+
+def is_append_only(table: Table) -> bool:
+    """Whether rows of the table must stay."""
+    return table.property("delta.appendOnly").lower() == "true"
 
 
 def _keeps_rows(before: Table, after: Table) -> bool:
@@ -139,3 +172,17 @@ def _keeps_rows(before: Table, after: Table) -> bool:
         return True
     same = before.schema == after.schema
     return same and not bag(before.schema, before.rows) - bag(after.schema, after.rows)
+
+
+def _keeps_values(before: Table, after: Table) -> bool:
+    """Whether each row is still there, with its values in the columns of both tables."""
+    then = {field.name: (place, field) for place, field in enumerate(after.schema)}
+    common = [
+        (place, then[field.name][0], field)
+        for place, field in enumerate(before.schema)
+        if field.name in then and then[field.name][1].type == field.type
+    ]
+    schema = Struct(tuple(field for _, _, field in common))
+    old = (tuple(row[place] for place, _, _ in common) for row in before.rows)
+    new = (tuple(row[place] for _, place, _ in common) for row in after.rows)
+    return not bag(schema, old) - bag(schema, new)

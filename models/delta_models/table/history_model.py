@@ -31,6 +31,7 @@ from delta_models.table.expectation import (
     expect_no_change,
     expect_refusal,
     expect_rewrite,
+    refuse_losses_in_append_only,
 )
 from delta_models.table.identity import allow_identity_overflow
 from delta_models.table.merge import merge
@@ -297,7 +298,7 @@ class ModelHistory:
                 ("missing-file", "missing-version"),
                 "outcome.vacuumed-state-may-be-refused",
             )
-        return expectation
+        return refuse_losses_in_append_only(present, expectation)
 
 
 def _allow_rules_of_another_zone(table: Table, expectation: Expectation) -> Expectation:

@@ -20,6 +20,8 @@ from delta_models.table.expectation import (
     expect_no_change,
     expect_refusal,
     expect_rewrite,
+    is_append_only,
+    refuse_for_append_only,
 )
 from delta_models.table.generated_columns import generated_columns, generation_filler
 from delta_models.table.identity import identities_named as identities_given
@@ -82,7 +84,24 @@ def count_merged_rows(table: Table, operation: Merge) -> MergeCounts | None:
 
 
 def merge(table: Table, operation: Merge) -> Expectation:
-    """Expect the table after a merge, or its refusal."""
+    """Expect the table after a merge, or its refusal.
+
+    An append-only table may refuse it by its clauses alone, before anything else is looked at.
+    """
+    expectation = _merge(table, operation)
+    refused = Rejected("append-only") in {allowed.outcome for allowed in expectation.allowed_outcomes}
+    if (
+        refused
+        or not is_append_only(table)
+        or all(clause.when == NOT_MATCHED for clause in operation.clauses)
+    ):
+        return expectation
+    return allow_refusal(
+        expectation, table, ("append-only",), "outcome.merge-into-append-only-may-be-refused"
+    )
+
+
+def _merge(table: Table, operation: Merge) -> Expectation:
     try:
         target = _evolve_table(table, operation) if operation.schema_evolution else table
         scope = _scope(target.schema, operation.source.schema)
@@ -90,11 +109,19 @@ def merge(table: Table, operation: Merge) -> Expectation:
         matches = _matches(operation, target, scope)
     except (KeyError, RowMismatch) as error:
         return _misfit(table, error)
-    append_only = table.property("delta.appendOnly") == "true" and bool(
-        clauses[MATCHED] or clauses[BY_SOURCE]
-    )
-    if append_only and _acts_on_rows(target, operation, clauses, matches):
-        return expect_refusal(table, "append-only", "outcome.append-only")
+    expectation = _merge_rows(table, operation, target, clauses, matches)
+    if not is_append_only(table) or not _acts_on_rows(target, operation, clauses, matches):
+        return expectation
+    return refuse_for_append_only(table, expectation)
+
+
+def _merge_rows(
+    table: Table,
+    operation: Merge,
+    target: Table,
+    clauses: dict[str, list[_Clause]],
+    matches: list[list[int]],
+) -> Expectation:
     try:
         kept, new, deleted_twice = _act(target, operation, clauses, matches)
         stored = target.stored(new)
@@ -109,10 +136,6 @@ def merge(table: Table, operation: Merge) -> Expectation:
         expectation = _expect_nothing(table, target)
     else:
         expectation = expect_rewrite(table, target.with_rows((*kept, *stored)), "contents.merge")
-    if append_only:
-        expectation = allow_refusal(
-            expectation, table, ("append-only",), "outcome.merge-into-append-only-may-be-refused"
-        )
     if any(clause.casts for clause in clauses[MATCHED] + clauses[NOT_MATCHED] + clauses[BY_SOURCE]):
         expectation = allow_refusal(expectation, table, ("schema",), "outcome.casts-may-be-refused")
     if generated_columns(target.schema):

@@ -13,9 +13,10 @@ from delta_models.casts.assignment import (
     fields_by_name_or_null,
     fields_by_position,
 )
-from delta_models.expressions import compile_expression
+from delta_models.expressions import columns_of, compile_expression
 from delta_models.functions import EvaluationError
 from delta_models.schema import Array, DataType, Field, Map, Struct
+from delta_models.sql.errors import NoSuchColumn
 from delta_models.table.expectation import Expectation, allow_refusal, expect_refusal
 from delta_models.table.generated_columns import (
     find_broken_generation,
@@ -69,6 +70,12 @@ def expect_write(
 
     `finish` gives them if the incoming rows fit. It receives the old rows in the new schema, and the converted rows.
     """
+    if schema_mode == "overwrite" and _takes_column_of_rule(table, incoming.schema):
+        if not incoming.rows:
+            message = "an overwrite without rows that takes away a column which a rule names"
+            raise NotModelled(message)
+        refusals = ("schema", "bad-argument", "unsupported-feature", "constraint")
+        return expect_refusal(table, refusals, "outcome.column-in-use")
     try:
         converted = convert_rows(table, incoming, schema_mode, by_name=by_name)
     except (Overflow, EvaluationError):
@@ -79,9 +86,7 @@ def expect_write(
         return expect_refusal(table, "schema", "outcome.misfit-refused")
     except BrokenRule:
         known = {name.casefold() for name in incoming.schema.names}
-        lacking = by_name and any(
-            field.name.casefold() not in known for field in table.schema if not field.nullable
-        )
+        lacking = by_name and any(field.name.casefold() not in known for field in table.schema)
         filled = any(
             _forbidden_inside(field.type) for field in table.schema if isinstance(field.type, Array | Map)
         )
@@ -273,6 +278,18 @@ def check_rules(table: Table, rows: Iterable[Row]) -> None:
         if any(holds(row) is not True for row in rows):
             message = f"a row breaks {name}"
             raise BrokenRule(message)
+
+
+def _takes_column_of_rule(table: Table, schema: Struct) -> bool:
+    """Whether a constraint, an invariant or a generated column names a column that a new schema has not."""
+    known = {name.casefold() for name in schema.names}
+    checks = [check for _, check in table.constraints]
+    try:
+        checks += [check for _, check in metadata_rules(schema, table.properties, table.zone)]
+        checks += [expression for _, expression in generated_columns(schema, table.zone)]
+    except NoSuchColumn:
+        return True
+    return any(column.path[0].casefold() not in known for check in checks for column in columns_of(check))
 
 
 def _forbidden_inside(data_type: DataType) -> Callable[[Value], str | None] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from delta_models import operations as ops
-from delta_models.outcomes import Committed
+from delta_models.outcomes import Committed, Rejected
 from delta_models.schema import (
     LONG,
     Field,
@@ -32,6 +32,29 @@ class TestCreate:
     def test_nothing_but_creating_works_where_there_is_no_table(self) -> None:
         for operation in (THREE, ops.Delete(), ops.Optimize(), ops.Vacuum(), ops.Checkpoint()):
             assert kinds(ModelHistory(), operation) == {"missing-table"}
+
+
+class TestAppendOnly:
+    ONLY = (("delta.appendOnly", "true"),)
+
+    def filled(self) -> ModelHistory:
+        return ModelHistory().after(ops.Create(SCHEMA, properties=self.ONLY)).after(THREE)
+
+    def test_a_definition_that_takes_rows_away_is_refused_though_it_lifts_the_property(self) -> None:
+        assert kinds(self.filled(), ops.Replace(SCHEMA)) == {"append-only"}
+        assert kinds(self.filled(), ops.CreateAs(rows(A, B), replace=True)) == {"append-only"}
+
+    def test_an_empty_table_may_get_another_definition(self) -> None:
+        empty = ModelHistory().after(ops.Create(SCHEMA, properties=self.ONLY))
+        ends = empty.expect(ops.Replace(struct(("other", LONG)), properties=self.ONLY))
+        assert isinstance(ends.ordinary.outcome, Committed)
+        assert ends.fitting_outcomes(Rejected("append-only"), 0)
+
+    def test_the_new_definition_may_be_append_only_whatever_rows_go(self) -> None:
+        assert kinds(model_history(THREE), ops.Replace(SCHEMA, properties=self.ONLY)) == {"Committed"}
+
+    def test_a_definition_that_fits_no_table_is_refused_as_such(self) -> None:
+        assert kinds(self.filled(), ops.Replace(SCHEMA, ("nowhere",))) == {"schema", "bad-argument"}
 
 
 class TestDrop:

@@ -9,6 +9,7 @@ from delta_models.outcomes import Committed, NoChange, Rejected
 from delta_models.schema import (
     LONG,
     STRING,
+    Field,
     struct,
 )  # fmt: skip
 from delta_models.table import ModelHistory, NotModelled
@@ -90,6 +91,30 @@ class TestRestore:
         ends = now.expect(ops.Restore(ops.AtState(1)))
         assert ends.fitting_outcomes(Rejected("missing-file"), 0)
         assert ends.ordinary.table.same_contents(now.state(1))
+
+
+class TestRestoreOfAnAppendOnlyTable:
+    def history(self, *operations: ops.Operation) -> ModelHistory:
+        return model_history(THREE, ops.SetProperties((("delta.appendOnly", "true"),)), *operations)
+
+    def test_a_state_without_some_of_the_rows_is_refused(self) -> None:
+        assert kinds(self.history(ops.Append(rows(A))), ops.Restore(ops.AtState(1))) == {"append-only"}
+
+    def test_a_state_with_all_rows_comes_back_or_is_refused_since_files_may_change(self) -> None:
+        ends = self.history(ops.Optimize()).expect(ops.Restore(ops.AtState(1)))
+        assert isinstance(ends.ordinary.outcome, Committed)
+        assert ends.ordinary.table.property("delta.appendOnly") == ""
+        assert ends.fitting_outcomes(Rejected("append-only"), 0)
+
+    def test_a_column_without_values_may_go_and_rows_of_it_may_not(self) -> None:
+        wider = self.history(ops.AddColumn(Field("more", LONG)))
+        assert "Committed" in kinds(wider, ops.Restore(ops.AtState(1)))
+        more = ops.Append(Rows(struct(("id", LONG)), ((7,),)))
+        assert kinds(wider.after(more), ops.Restore(ops.AtState(1))) == {"append-only"}
+
+    def test_what_counts_is_the_property_before_the_restore(self) -> None:
+        now = self.history(ops.UnsetProperties(("delta.appendOnly",)), ops.Delete())
+        assert kinds(now, ops.Restore(ops.AtState(2))) == {"Committed"}
 
 
 class TestTime:

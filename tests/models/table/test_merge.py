@@ -119,6 +119,13 @@ class TestAppendOnly:
             allowed = self.expectation_of(rows((1, "new", "x")), clause, INSERT_ALL).allowed_outcomes
             assert {one.outcome for one in allowed} == {Rejected("append-only")}
 
+    def test_a_merge_with_two_reasons_is_refused_for_either(self) -> None:
+        twice = rows((1, "one", "x"), (1, "another", "x"))
+        expectation = self.expectation_of(twice, UPDATE_ALL)
+        assert {one.outcome for one in expectation.allowed_outcomes} == {
+            Rejected("append-only"), Rejected("ambiguous-match")
+        }  # fmt: skip
+
     def test_a_merge_that_acts_on_no_row_of_the_table_may_be_refused_but_need_not(self) -> None:
         source = rows((9, "nine", "z"))
         expectation = self.expectation_of(source, DELETE, INSERT_ALL)
@@ -126,6 +133,18 @@ class TestAppendOnly:
         assert len(done.table.rows) == 4
         (refused,) = expectation.fitting_outcomes(Rejected("append-only"), 0)
         assert len(refused.table.rows) == 3
+
+    def test_a_merge_that_fails_for_another_reason_may_be_refused_for_its_clauses(self) -> None:
+        unknown = ops.MergeClause("matched", "delete", condition=equals_target("nowhere", 1))
+        expectation = self.expectation_of(rows((9, "nine", "z")), unknown)
+        assert expectation.fitting_outcomes(Rejected("schema"), 0)
+        assert expectation.fitting_outcomes(Rejected("append-only"), 0)
+        inserts = ops.MergeClause(
+            "not-matched", "insert", condition=equals_source("nowhere", 1), everything=True
+        )
+        assert not self.expectation_of(rows((9, "nine", "z")), inserts).fitting_outcomes(
+            Rejected("append-only"), 0
+        )
 
     def test_a_merge_that_only_inserts_is_never_refused(self) -> None:
         expectation = self.expectation_of(rows((9, "nine", "z")), INSERT_ALL)

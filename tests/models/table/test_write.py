@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from delta_models import operations as ops
 from delta_models.outcomes import Committed, NoChange, Rejected, Unsupported
 from delta_models.schema import (
@@ -11,9 +13,10 @@ from delta_models.schema import (
     Array,
     Field,
     Map,
+    Struct,
     struct,
 )  # fmt: skip
-from delta_models.table import ModelHistory
+from delta_models.table import ModelHistory, NotModelled
 from delta_models.values import Rows
 from tests.models.table import nested_rows
 from tests.models.table.three_rows import (
@@ -125,6 +128,13 @@ class TestOverwrite:
             assert kinds(now, operation) == {"append-only"}
             assert not now.expect(operation).fitting_outcomes(Committed(), 1)
 
+    def test_an_overwrite_with_two_reasons_is_refused_for_either(self) -> None:
+        only = (
+            ModelHistory().after(ops.Create(SCHEMA, properties=(("delta.appendOnly", "true"),))).after(THREE)
+        )
+        misfit = ops.Overwrite(Rows(struct(("nowhere", LONG)), ((1,),)))
+        assert kinds(only, misfit) == {"append-only", "schema"}
+
     def test_an_append_only_table_may_take_what_leaves_all_its_rows(self) -> None:
         only = ModelHistory().after(ops.Create(SCHEMA, properties=(("delta.appendOnly", "true"),)))
         nowhere = equals("part", "nowhere", STRING)
@@ -150,3 +160,39 @@ class TestTransaction:
         assert repeated.breaks == "outcome.repeated-transaction-skipped"
         later = ops.Append(Rows(nested_rows.SCHEMA, ((4, None, None),)), transaction=("job", 8))
         assert len(now.after(later).table.rows) == 4
+
+
+def test_rows_that_lack_a_column_and_break_a_constraint_are_refused_for_either() -> None:
+    now = model_history(ops.AddConstraint("known", equals("part", "x", STRING)))
+    less = ops.Append(Rows(struct(("id", LONG)), ((1,),)))
+    assert kinds(now, less) == {"constraint", "schema"}
+    assert kinds(now, ops.Append(rows((1, "a", "y")))) == {"constraint"}
+
+
+class TestAnOverwriteOfTheSchemaThatRulesHangOn:
+    LESS = struct(("id", LONG), ("name", STRING))
+    GENERATED = Struct(
+        (Field("id", LONG), Field("next", LONG, metadata_json='{"delta.generationExpression":"id + 1"}'))
+    )
+
+    def constrained(self) -> ModelHistory:
+        return model_history(ops.AddConstraint("known", equals("part", "x", STRING)))
+
+    def test_it_is_refused_if_it_takes_a_column_of_a_constraint(self) -> None:
+        less = ops.Overwrite(Rows(self.LESS, ((1, "a"),)), schema_mode="overwrite")
+        expectation = self.constrained().expect(less)
+        assert not expectation.fitting_outcomes(Committed(), 1)
+        assert expectation.ordinary.requirement == "outcome.column-in-use"
+        kept = ops.Overwrite(rows((1, "a", "x")), schema_mode="overwrite")
+        assert kinds(self.constrained(), kept) == {"Committed"}
+
+    def test_it_is_refused_if_it_takes_the_source_of_a_generated_column(self) -> None:
+        now = ModelHistory().after(ops.Create(self.GENERATED))
+        alone = Rows(Struct((self.GENERATED.fields[1],)), ((1,),))
+        assert "Committed" not in kinds(now, ops.Overwrite(alone, schema_mode="overwrite"))
+        plain = Rows(Struct((self.GENERATED.fields[0],)), ((1,),))
+        assert kinds(now, ops.Overwrite(plain, schema_mode="overwrite")) == {"Committed"}
+
+    def test_without_rows_nothing_says_what_it_does(self) -> None:
+        with pytest.raises(NotModelled, match="a rule names"):
+            self.constrained().expect(ops.Overwrite(Rows(self.LESS, ()), schema_mode="overwrite"))
