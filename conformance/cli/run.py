@@ -106,14 +106,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run, report, and return the exit code of the verdict."""
+    options, plan = options_and_plan(with_own_settings(arguments))
+    return carry_out(options, plan, arguments.format)
+
+
+def carry_out(options: RunOptions, plan: Plan, form: str | None) -> int:
+    """Play a plan, show it in a format, report, and return the exit code of the verdict. Raises UsageError."""
     from conformance.reporting.recorder import Recorder  # noqa: PLC0415 - loads the model; --help shall not wait for it
 
-    options, plan = options_and_plan(with_own_settings(arguments))
     try:
         recorder = Recorder(options.folder)
     except CannotWrite as error:
         raise UsageError(str(error)) from error
-    listener = listen(arguments.format, sys.stdout)
+    listener = listen(form, sys.stdout)
     recorder.bus.add(listener)
     try:
         play(options, plan, recorder)
@@ -126,14 +131,14 @@ def execute(arguments: argparse.Namespace) -> int:
     if results is None:
         raise UsageError("the run ended before it began", "Nothing was tested; the folder holds no report.")
     report = options.folder / "report.html"
-    if arguments.format == "github":
+    if form == "github":
         from conformance.reporting.github.job import conclude  # noqa: PLC0415 - loads the model, as Recorder does
 
         try:
             conclude(results, options.folder, sys.stdout, os.environ, report)
         except CannotWrite as error:
             raise UsageError(str(error)) from error
-    elif arguments.format != "json":
+    elif form != "json":
         sys.stdout.write("\n".join(closing_lines(results, report)) + "\n")
     return results.outcome.exit
 
@@ -161,6 +166,16 @@ def with_own_settings(arguments: argparse.Namespace) -> argparse.Namespace:
 
 def options_and_plan(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
     """The options of the run, checked, its plan, and its folder made. Raises UsageError."""
+    options, plan = checked_options(arguments)
+    try:
+        folder = new_run_folder(arguments.out)
+    except CannotWrite as error:
+        raise UsageError(str(error)) from error
+    return replace(options, folder=folder), plan
+
+
+def checked_options(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
+    """The options of the run, checked, and its plan. Nothing is written. Raises UsageError."""
     from conformance.findings.catalogue import catalogue  # noqa: PLC0415 - --help needs no causes
     from conformance.planning.kept import kept_folder  # noqa: PLC0415 - --help needs no plan
     from conformance.planning.plan import plan_run, seed_of_run  # noqa: PLC0415 - --help needs no plan
@@ -209,11 +224,7 @@ def options_and_plan(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
         plan = plan_run(options)  # last of what can be wrong with the options, because it takes a second
     except PlanError as error:
         raise UsageError(str(error)) from error
-    try:
-        folder = new_run_folder(arguments.out)
-    except CannotWrite as error:
-        raise UsageError(str(error)) from error
-    return replace(options, folder=folder, known=known), plan
+    return replace(options, known=known), plan
 
 
 def play(options: RunOptions, plan: Plan, recorder: Recorder) -> None:

@@ -253,7 +253,7 @@ class FindingFound:
 
     `step` is the failing step, counted from 0, of the `steps` of the kept history. `folder` is relative to the run's
     folder. `promised` is false if the adapter declares that the engine does not guarantee the requirement. `dear` says
-    that an engine on a JVM is at the table.
+    that an engine on a JVM is at the table, `kept` that the history is a kept one: `chunk` is its number then.
     """
 
     fingerprint: str
@@ -279,6 +279,7 @@ class FindingFound:
     candidates: tuple[str, ...] = ()
     dear: bool = False
     told: bool = False
+    kept: bool = False
 
     @property
     def fresh(self) -> bool:

@@ -22,7 +22,7 @@ from conformance.execution.step_result import StepResult
 from conformance.execution.table_session import TableSession
 from conformance.findings.recorder import FindingContext, FindingRecorder
 from conformance.generation import SLOTS
-from conformance.histories import Chunk, History, Step
+from conformance.histories import REGRESSIONS, Chunk, History, Step
 from conformance.observations.observation import FaultContext, Observation
 from conformance.observations.recovery_state import AFTER, BEFORE
 from delta_models.requirements import BY_ID, Violation
@@ -221,6 +221,7 @@ class HistoryRecorder:
             features=self._features,
             processes=table_session.processes,
             promised=step_result.promised,
+            kept=chunk.suite == REGRESSIONS,
         )
 
     def _others(self, table_session: TableSession, engine: str) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ class FindingContext:
     """A violation with the history, the step and the engines that it occurred with.
 
     `number` is the history's number in its chunk. `specs` maps each engine at the table to the spec that starts it
-    again.
+    again. `kept` says that the history is a kept one, which is played by the rules of the suite that it names.
     """
 
     history: History
@@ -41,6 +41,7 @@ class FindingContext:
     features: tuple[str, ...] = ()
     processes: str = "one"
     promised: bool = True
+    kept: bool = False
 
 
 class FindingRecorder:
@@ -102,7 +103,7 @@ class FindingRecorder:
             where=violation.where, chunk=history.chunk, history=context.number,
             with_engines=context.with_engines, features=context.features, processes=context.processes,
             promised=context.promised, state="unexplained", candidates=candidates,
-            dear=any(map(_on_jvm, context.specs)), told=bool(told) and told == candidates,
+            dear=any(map(_on_jvm, context.specs)), kept=context.kept, told=bool(told) and told == candidates,
         )  # fmt: skip
 
     def _told(self, candidates: Sequence[str]) -> tuple[str, ...]:

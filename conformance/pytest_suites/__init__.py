@@ -1,5 +1,5 @@
-"""The tests that pytest collects: `pytest --pyargs conformance.suites --conformance-engine delta-rs`.
+"""What pytest collects: `pytest --pyargs conformance.suites --conformance-engine delta-rs`.
 
-Each test plays a chunk of one suite, by the code that the worker processes of the command line use. The plugin
-(`conformance.pytest_plugin`) maps the name `conformance.suites` to this package.
+A session plays one campaign, by `conformance run` itself, and each requirement of each engine is a test that reads its
+verdict. The plugin (`conformance.pytest_plugin`) maps the name `conformance.suites` to this package.
 """

@@ -34,13 +34,21 @@ REFERENCE = "delta-spark"
 REFERENCE_ENGINE = "delta-spark@4.4.0"
 
 
+Pair = tuple[str, str]  # a requirement and an engine
+
+
 @dataclass(frozen=True, slots=True)
 class ExitStatus:
-    """The exit code with its reasons, the weightiest first. `violations` are those that findings show."""
+    """The exit code with its reasons, the weightiest first.
+
+    `violations` are the reasons that findings show. `failing` are the pairs of requirement and engine that the run fails
+    by, whatever else it lacks.
+    """
 
     exit: int
     reasons: tuple[str, ...] = ()
     violations: tuple[str, ...] = ()
+    failing: frozenset[Pair] = frozenset()
 
     @property
     def verdict(self) -> str:
@@ -78,28 +86,27 @@ def decide_exit(
     if unusable and not interrupted:
         code = FAULT if any(event.broken for event in unusable) else INCONCLUSIVE
         return ExitStatus(code, tuple(_unusable(event) for event in unusable))
-    by_exit = {
-        FAULT: [*faults, *_wrong_rules(findings)],
-        VIOLATED: list(
-            dict.fromkeys(
-                (
-                    *_violations(claims, findings, ready),
-                    *(
-                        f"{found.engine} violates {found.requirement}"
-                        for found in uncounted(claims, findings)
-                    ),
-                )
-            )
+    wrong_rules = list(_wrong_rules(findings))
+    broken = [
+        *_violations(claims, findings, ready),
+        *(
+            ((found.requirement, found.engine), f"{found.engine} violates {found.requirement}")
+            for found in uncounted(claims, findings)
         ),
+    ]
+    failing = frozenset(pair for pair, _ in (*wrong_rules, *broken))
+    by_exit = {
+        FAULT: [*faults, *(reason for _, reason in wrong_rules)],
+        VIOLATED: list(dict.fromkeys(reason for _, reason in broken)),
         INCONCLUSIVE: [*problems, *_gaps(claims, unavailable, ready, budget_spent=budget_spent)],
     }
     reasons = (*not_played, *(reason for code in by_exit for reason in by_exit[code]))
     violations = tuple(by_exit[VIOLATED])
     if interrupted:
-        return ExitStatus(INTERRUPTED, ("stopped by hand before its end", *reasons), violations)
+        return ExitStatus(INTERRUPTED, ("stopped by hand before its end", *reasons), violations, failing)
     by_exit[INCONCLUSIVE] += not_played
     code = next((code for code, reasons_of_code in by_exit.items() if reasons_of_code), HOLDS)
-    return ExitStatus(code, reasons, violations)
+    return ExitStatus(code, reasons, violations, failing)
 
 
 def _unusable(event: EngineUnavailable) -> str:
@@ -115,7 +122,7 @@ def is_strict(compatible_with: Sequence[str]) -> bool:
     return REFERENCE in compatible_with
 
 
-def _wrong_rules(findings: Sequence[FindingFound]) -> Iterator[str]:
+def _wrong_rules(findings: Sequence[FindingFound]) -> Iterator[tuple[Pair, str]]:
     for finding in findings:
         undecided = finding.state == "unexplained" and finding.candidates  # a known cause may explain it
         if (
@@ -124,26 +131,28 @@ def _wrong_rules(findings: Sequence[FindingFound]) -> Iterator[str]:
             and finding.fresh
             and not undecided
         ):
-            yield (
-                f"{finding.requirement} is a rule about what {REFERENCE_ENGINE} does, and it does "
-                "not: the rule is wrong"
-            )
+            told = f"{finding.requirement} is a rule about what {REFERENCE_ENGINE} does, and it does not"
+            yield (finding.requirement, finding.engine), f"{told}: the rule is wrong"
 
 
 def _violations(
     claims: Sequence[Claim], findings: Sequence[FindingFound], ready: Sequence[EngineReady]
-) -> Iterator[str]:
+) -> Iterator[tuple[Pair, str]]:
     strict = {engine.engine for engine in ready if is_strict(engine.compatible_with)}
     states = {(finding.fingerprint, finding.engine): finding.state for finding in findings if finding.fresh}
     for claim in claims:
+        pair = (claim.setting.requirement, claim.setting.engine)
         if claim.verdict == "violated":
             own = {states.get((finding, claim.setting.engine)) for finding in claim.findings} - {None}
             known = min((UNDECIDED[state] for state in own if state in UNDECIDED), default="")
             doubt = known if own <= UNDECIDED.keys() else ""
-            yield f"{claim.setting.engine} violates {claim.setting.requirement}{doubt}"
+            yield pair, f"{claim.setting.engine} violates {claim.setting.requirement}{doubt}"
         elif claim.verdict == "differs" and claim.setting.engine in strict:
             setting = claim.setting
-            yield f"{setting.engine} promises to be compatible with {REFERENCE}; {setting.requirement} differs"
+            yield (
+                pair,
+                f"{setting.engine} promises to be compatible with {REFERENCE}; {setting.requirement} differs",
+            )
 
 
 def uncounted(claims: Sequence[Claim], findings: Sequence[FindingFound]) -> Iterator[FindingFound]:

@@ -1,6 +1,6 @@
 """Plays one chunk of histories, whatever its suite.
 
-The same code serves the command line's workers and pytest. Nothing here raises for what an engine does: violations are
+Nothing here raises for what an engine does: violations are
 recorded and reported as events, and the histories go on.
 """
 

@@ -1,6 +1,6 @@
 """What a suite plays with: the engines of one process, and where its events and findings go.
 
-A worker process and a run inside pytest both build it here.
+A worker process and the tests in pytest that write histories of their own both build it here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The reserve of a run: which of the plan's further chunks to play for evidence that did not come.
 
-The coordinator and a run inside pytest use it. What it gives depends on the evidence alone, so a run with the same
+The coordinator uses it. What it gives depends on the evidence alone, so a run with the same
 evidence plays the same chunks.
 """
 

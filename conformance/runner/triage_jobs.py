@@ -1,4 +1,4 @@
-"""Triage on the engines of one worker, or of a run inside pytest: explains and shrinks sightings, and reports it."""
+"""Triage on the engines of one worker, or of tests in pytest: explains and shrinks sightings, and reports it."""
 
 from __future__ import annotations
 

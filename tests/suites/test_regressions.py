@@ -160,7 +160,7 @@ class TestPlay:
         assert (ended.suite, ended.steps) == (REGRESSIONS, 3)
         assert all(event.suite == REGRESSIONS for event in events if isinstance(event, Evidence))
         finding = next(event for event in events if isinstance(event, FindingFound))
-        assert finding.suite == "lockstep"
+        assert (finding.suite, finding.kept, finding.chunk) == ("lockstep", True, 0)
         assert replay(tmp_path / finding.folder).exit == FAILS
 
     def test_an_engine_that_does_not_claim_a_step_is_not_asked(self, tmp_path):
