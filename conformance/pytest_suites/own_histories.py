@@ -198,11 +198,14 @@ class HistoryTable:
 
     def _triage(self) -> None:
         """Explain what is new, and make its history small if nothing explains it."""
-        for sighting in [sighting for sighting, seen in self._sightings.items() if not seen]:
+        new = [sighting for sighting, seen in self._sightings.items() if not seen]
+        for sighting in new:
             self._sightings[sighting] = True
             explained = self._engines.triage.explain(sighting)
             if explained is not None and explained.state == "unexplained" and explained.reproduced:
                 self._engines.triage.shrink(sighting, time.monotonic() + SHRINKING)
+        if new:
+            self._player.reopen()
 
     def _why_ended(self, findings: Iterable[FindingResult]) -> str:
         """Why the history can't go on, though nothing failed."""
@@ -232,6 +235,12 @@ class _Player(GeneratedHistories):
         asked = self.history_recorder.steps[-1].operation
         own = (result.observation for result in self._results if result.observation.operation == asked)
         return next((observation.outcome for observation in own), NoChange())
+
+    def reopen(self) -> None:
+        """Have the engine open the table again, because triage has had it play at others."""
+        for table_session in self.sessions:
+            if table_session.plays:
+                self.history_recorder.take(table_session, table_session.open_all())
 
     def execute(
         self, history_recorder: HistoryRecorder, table_sessions: list[TableSession], step: Step

@@ -82,6 +82,15 @@ def test_a_step_that_breaks_a_requirement_fails_with_a_finding_that_can_be_repla
 
 
 @pytest.mark.slow
+def test_the_engine_is_back_at_the_table_once_a_known_cause_is_explained(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # so that the cause is played
+    session = own(tmp_path, APPENDS, "--conformance-engine=delta-rs")  # its first commit has no checksum
+    assert session.exit == 0, session.output
+    assert session.outcomes_of_own == {"test_an_append[delta-rs]": "passed"}
+    assert list((tmp_path / "conformance-results").glob("*/findings/*")), "nothing was explained"
+
+
+@pytest.mark.slow
 def test_a_step_that_the_engine_does_not_claim_skips(tmp_path):
     session = own(tmp_path, UPDATES, f"--conformance-engine={engine('NeverUpdates')}")
     assert session.exit == 0, session.output
