@@ -41,8 +41,8 @@ Pair = tuple[str, str]  # a requirement and an engine
 class ExitStatus:
     """The exit code with its reasons, the weightiest first.
 
-    `violations` are the reasons that findings show. `failing` are the pairs of requirement and engine that the run fails
-    by, whatever else it lacks.
+    `violations` are the reasons that findings show. `failing` are the pairs of requirement and engine that the run
+    fails by, whatever else it lacks.
     """
 
     exit: int
