@@ -15,9 +15,10 @@ from conformance.findings import candidate_causes
 from conformance.findings.predictions import DIFFERENCES
 from conformance.histories import History, Step
 from conformance.observations.observation import ReadObservation
+from conformance.triage.counterfactuals import counterfactual_of
 from delta_adapters.contract import Answer
 from delta_adapters.delta_rs import DeltaRs
-from delta_adapters.deviations import all_causes
+from delta_adapters.deviations import all_causes, cause_named
 from delta_adapters.reference import Reference
 from delta_adapters.reference.actions import CommitBuilder
 from delta_models.expressions import Column, Compare, Expression, Literal
@@ -128,6 +129,21 @@ def test_a_read_of_a_far_moment_is_refused_or_wrong_as_described(
     steps = written(rows=((0, moment), (1, YEAR_1970)), properties=properties)
     found = played(tmp_path, steps, reads=True)
     assert candidates_of(found, steps) == {requirement: cause}, found.describe()
+
+
+def test_the_minimal_history_shows_the_cause_and_its_counterfactual_does_not(tmp_path: Path):
+    cause = cause_named("delta-rs-overflows-int96")
+    assert cause is not None
+    history = History.from_json(cause.history)
+    without = counterfactual_of(cause, history)
+    assert without is not None
+    for name, steps, expected in (
+        ("shown", history.steps, {cause.requirement: OVERFLOWS}),
+        ("gone", without.steps, {}),
+    ):
+        slotted: Steps = [(step.operation, "B") for step in steps]  # deltalake only reads
+        found = played(tmp_path / name, slotted, reads=True)
+        assert candidates_of(found, slotted) == expected, found.describe()
 
 
 def test_far_moments_in_files_of_deltalake_itself_are_read_rightly(tmp_path: Path):
