@@ -34,6 +34,7 @@ from delta_models.operations import (
     Optimize,
     Overwrite,
     Read,
+    Restore,
     Update,
     Vacuum,
 )
@@ -127,6 +128,15 @@ class NamesOneFeatureMore(Tampered):
         if not isinstance(operation, EnableFeature):
             return None
         return _edited(forms, "protocol", lambda protocol: protocol["writerFeatures"].append("rowTracking"))
+
+
+class RestoresWithoutAFile(Tampered):
+    """A restore leaves out the first file that it should bring back or keep."""
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form] | None:
+        if not isinstance(operation, Restore):
+            return None
+        return [form for form in forms if "add" not in form]
 
 
 class WritesAnotherType(Tampered):

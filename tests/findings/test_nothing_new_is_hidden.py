@@ -132,6 +132,8 @@ LOCKSTEP: Sequence[tuple[str, str, list[Operation], str]] = (
      "protocol.features-needed"),
     ("delta-rs-upgrade-forgets-features", "NamesOneFeatureMore", minimal("delta-rs-upgrade-forgets-features"),
      "log.constraint-needs-feature"),
+    ("delta-rs-restores-append-only-tables", "RestoresWithoutAFile",
+     minimal("delta-rs-restores-append-only-tables"), "log.append-only"),
     ("delta-rs-schema-merge-forgets-not-null", "WritesAnotherType",
      minimal("delta-rs-schema-merge-forgets-not-null"), "write.schema"),
     ("delta-rs-capital-letters-beside-generated-columns", "RefusesForAnotherColumn",

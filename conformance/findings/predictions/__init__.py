@@ -71,6 +71,7 @@ DIFFERENCES: Mapping[str, Difference] = {
     "capital-letters-beside-generated-columns": definitions.capital_letters_beside_generated_columns,
     "infinity-taken-for-a-column": definitions.infinity_taken_for_a_column,
     "not-null-forgotten": definitions.not_null_forgotten,
+    "restored-though-append-only": definitions.restored_though_append_only,
     "partition-columns-behind": commits.partition_columns_behind,
     "remove-in-another-spelling": commits.remove_in_another_spelling,
     "only-raw-characters": commits.only_raw_characters,

@@ -14,9 +14,12 @@ from conformance.observations.observation import Observation
 from delta_models.operations import (
     AddConstraint,
     Append,
+    AtState,
+    AtTime,
     EnableFeature,
     Merge,
     Overwrite,
+    Restore,
     SetProperties,
 )
 from delta_models.outcomes import Committed
@@ -86,6 +89,21 @@ def infinity_taken_for_a_column(observation: Observation, _: Violation) -> bool:
     )
     return (
         told is not None and told["said"].lower() in {"inf", "nan"} and infinite and is_unchanged(observation)
+    )
+
+
+def restored_though_append_only(observation: Observation, _: Violation) -> bool:
+    """A restore of an append-only table is done as of any other: it has the files of the older state."""
+    operation, before, after = observation.operation, observation.before, observation.after
+    if not isinstance(operation, Restore) or not isinstance(operation.at, AtState | AtTime):
+        return False
+    version = observation.versions.get(operation.at.step)
+    if version is None or before is None or after is None:
+        return False
+    return (
+        before.properties.get("delta.appendOnly") == "true"
+        and isinstance(observation.outcome, Committed)
+        and after.live.keys() == observation.reader.snapshot(version).live.keys()
     )
 
 
