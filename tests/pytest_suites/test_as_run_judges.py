@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -9,7 +10,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from tests.command_runs import engine
-from tests.pytest_suites.sessions import Session, campaign
+from tests.pytest_suites.sessions import PATIENT, Session, campaign
 
 PLAYS = {
     "honest": ("Honest", ("--suite=lockstep", "--suite=examples", "--examples=6", "--steps=12")),
@@ -25,7 +26,9 @@ def both(request, tmp_path_factory):
     words = (*words, f"--engine={engine(name)}", "--profile=dev", "--seed=5", "--jobs=1")
     folder = tmp_path_factory.mktemp(request.param)
     command = [sys.executable, "-m", "conformance", "run", *words, "--out=by-run", "--format=plain"]
-    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        command, cwd=folder, env={**os.environ, **PATIENT}, capture_output=True, text=True, check=False
+    )
     return run.returncode, folder, campaign(folder, *(word.replace("--", "--conformance-") for word in words))
 
 
