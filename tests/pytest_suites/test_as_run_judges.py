@@ -68,20 +68,3 @@ def test_an_honest_engine_holds_with_a_whole_profile(tmp_path):
     assert session.tests("failed") == set()
     assert session.outcomes["verdict"] == "passed"
     assert "honest::contents.append" in session.tests("passed")
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_what_is_known_of_delta_rs_is_skipped_with_its_cause(tmp_path):
-    words = ("--conformance-suite=lockstep", "--conformance-table=vectors", "--conformance-table=plain")
-    session = campaign(
-        tmp_path, "--conformance-engine=delta-rs", "--conformance-profile=dev", *words, "-rs", limit=850
-    )
-    known = {
-        claim["requirement"] for claim in session.summary["claims"] if claim["verdict"] == "known-deviation"
-    }
-    assert known, "the histories of the profile show none of delta-rs' known faults"
-    for requirement in known:
-        assert session.outcomes[f"delta-rs::{requirement}"] == "skipped"
-    assert "known: delta-rs-" in session.output
-    assert session.exit == session.summary["exit"] == 3, "a part of a profile has no core"
