@@ -130,3 +130,5 @@ def test_the_example_project_tests_delta_rs_with_its_campaign(tmp_path):
     assert len(session.outcomes_of_own) == 3
     assert session.summary["engines"][0]["name"] == "delta-rs"
     assert session.exit == session.summary["exit"] == 3, "six steps are no core"
+    assert session.outcomes["delta-rs::checksum.each-commit"] == "skipped"
+    assert "known: delta-rs-no-checksums" in session.output
