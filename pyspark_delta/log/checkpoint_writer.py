@@ -16,7 +16,7 @@ from pyspark_delta.log import columns
 from pyspark_delta.log.file_set import Tombstones
 from pyspark_delta.log.last_checkpoint import Hint, read_hint, write_hint
 from pyspark_delta.log.names import LOG, classic_checkpoint_name
-from pyspark_delta.log.parsed_columns import columns_of, parsed_fields
+from pyspark_delta.log.parsed_columns import PARTITION_VALUES, columns_of, parsed_fields
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.log.spark_checkpoint import write_parts
 from pyspark_delta.log.spark_state import SparkBase
@@ -111,7 +111,7 @@ def _batches(
 
 def _files(snapshot: Snapshot, table: pa.Table, kind: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     fields = list(schema.field(kind).type)
-    zone = snapshot.zone(SparkSession.getActiveSession())
+    zone = _zone(snapshot)
     for start in range(0, len(table), _ROWS):
         part = table.slice(start, _ROWS).combine_chunks()
         children = []
@@ -129,6 +129,16 @@ def _files(snapshot: Snapshot, table: pa.Table, kind: str, schema: pa.Schema) ->
             children.append(array)
         struct = pa.StructArray.from_arrays(children, fields=fields)
         yield _batch(schema, len(part), {kind: struct})
+
+
+def _zone(snapshot: Snapshot) -> str:
+    """The zone of partition values without one, if the checkpoint has these values by their types.
+
+    The JVM is asked only then. A process that was forked shares its connection with its parent and must not use it.
+    """
+    if not any(field.name == PARTITION_VALUES for field in parsed_fields(snapshot)):
+        return "UTC"
+    return snapshot.zone(SparkSession.getActiveSession())
 
 
 def _no_nulls(maps: pa.MapArray) -> pa.Array:

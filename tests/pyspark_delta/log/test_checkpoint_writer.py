@@ -11,6 +11,7 @@ import deltalake
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import SparkSession
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from pyspark_delta import schema as schemas
@@ -53,6 +54,17 @@ def test_a_checkpoint_written_here_is_read_by_deltalake_without_the_commits(tmp_
     assert theirs.version() == 2
     assert theirs.to_pyarrow_table().sort_by("id").to_pydict() == {"id": [1, 2, 3], "p": ["y z%"] * 3}
     assert theirs.transaction_version("app") == 4
+
+
+def test_a_checkpoint_of_texts_alone_asks_no_jvm(tmp_path, monkeypatch):
+    def fail() -> None:
+        pytest.fail("the JVM was asked")
+
+    log = create(tmp_path)
+    log.begin().commit([data_file(tmp_path, "a", "x")], "WRITE")
+    monkeypatch.setattr(SparkSession, "getActiveSession", fail)
+    log.checkpoint()
+    assert (tmp_path / "_delta_log" / f"{1:020d}.checkpoint.parquet").exists()
 
 
 def test_what_is_replaced_leaves_no_checksum_of_hadoop_behind(tmp_path):

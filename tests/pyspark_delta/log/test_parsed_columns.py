@@ -138,6 +138,7 @@ def test_a_table_that_does_not_ask_has_no_such_columns(tmp_path):
     assert not {"stats_parsed", "partitionValues_parsed"} & add.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("properties", (BOTH, ALONE), ids=("beside the texts", "alone"))
 def test_a_state_that_is_with_spark_gets_the_same_columns(spark, tmp_path, monkeypatch, properties):
     checkpoint_of(tmp_path, STATS, BOTH)
