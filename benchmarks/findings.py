@@ -82,24 +82,8 @@ def _rows_of_delta_rs() -> list[Row]:
 def _row(
     work: str, ours: float, bar: float, *, before: float | None = None, many: int = 1, note: str = ""
 ) -> Row:
-    ratio, measure = (
-        ours / bar,
-        "seconds" if "seconds" in work else "findings" if "findings" in work else "steps",
-    )
-    peer, value = ("bar", bar) if before is None else ("before", before)
-    return Row(
-        work,
-        measure,
-        ours,
-        peer,
-        value,
-        ratio,
-        (ratio, ratio),
-        1.0,
-        pairs=many,
-        more_is_better=False,
-        note=note,
-    )
+    measure = "seconds" if "seconds" in work else "findings" if "findings" in work else "steps"
+    return Row.at_most(work, measure, ours, bar, before=before, pairs=many, note=note)
 
 
 def _timed(finding: Finding, replayer: Replayer, seconds: float) -> tuple[Shrunk, float]:

@@ -38,6 +38,18 @@ class Row:
     more_is_better: bool = True
     note: str = ""
 
+    @classmethod
+    def at_most(
+        cls, work: str, measure: str, ours: float, bar: float, *,
+        before: float | None = None, pairs: int = 1, note: str = "",
+    ) -> Row:  # fmt: skip
+        """A figure that must not be above its bar, beside the bar, or beside what it was before."""
+        peer, value = ("bar", bar) if before is None else ("before", before)
+        ratio = ours / bar
+        return cls(
+            work, measure, ours, peer, value, ratio, (ratio, ratio), 1.0, pairs=pairs, more_is_better=False, note=note
+        )  # fmt: skip
+
     @property
     def holds(self) -> bool | None:
         """True if the bar is surely reached, False if it is surely missed, else None."""

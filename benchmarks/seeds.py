@@ -26,6 +26,7 @@ from conformance.reporting.event_log import read
 SEEDS = 20
 RUN = (sys.executable, "-m", "conformance", "run", "--profile", "ci")
 CONCLUSIVE = (0, 1)
+STOPPED = 130
 MOST_SECONDS, MOST_EXPLAINING = 180.0, 0.2
 
 
@@ -65,8 +66,9 @@ class SeedRun:
 
 
 def played(folder: Path) -> list[SeedRun]:
-    """The runs in a folder that have come to their ends."""
-    return [SeedRun.of(path.parent) for path in sorted(folder.glob("*/latest/summary.json"))]
+    """The runs in a folder that have come to their ends. One that was stopped by hand has not."""
+    runs = (SeedRun.of(path.parent) for path in sorted(folder.glob("*/latest/summary.json")))
+    return [run for run in runs if run.exit != STOPPED]
 
 
 def play(folder: Path, many: int) -> list[SeedRun]:
@@ -95,11 +97,7 @@ def rows(runs: list[SeedRun]) -> tuple[Row, ...]:
 
 
 def _row(work: str, ours: float, bar: float, many: int, note: str = "") -> Row:
-    ratio = ours / bar
-    measure = work.split(maxsplit=1)[0]
-    return Row(
-        work, measure, ours, "bar", bar, ratio, (ratio, ratio), 1.0, pairs=many, more_is_better=False, note=note
-    )  # fmt: skip
+    return Row.at_most(work, work.split(maxsplit=1)[0], ours, bar, pairs=many, note=note)
 
 
 def main(folder: str = "", seeds: str = str(SEEDS)) -> Result:
