@@ -19,7 +19,7 @@ def loaded_after(code: str) -> set[str]:
     return set(told.stdout.split())
 
 
-def test_a_coordinator_loads_neither_parquet_nor_checks_nor_an_engine():
+def test_a_coordinator_loads_nothing_that_draws_or_reads_tables_or_judges():
     modules = loaded_after(
         "import conformance.runner.coordinator, conformance.reporting.recorder\n"
         "from conformance.planning.claims import known_engines\n"
@@ -28,7 +28,7 @@ def test_a_coordinator_loads_neither_parquet_nor_checks_nor_an_engine():
     )
     assert "conformance.reporting.html" in modules
     assert not modules & {
-        "pyarrow", "jsonschema", "delta_models.log", "conformance.checks.runner", "conformance.execution",
+        "hypothesis", "pyarrow", "jsonschema", "delta_models.log", "conformance.checks.runner", "conformance.execution",
         "delta_adapters.delta_spark.adapter", "delta_adapters.reference.engine",
     }  # fmt: skip
 
