@@ -13,15 +13,17 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from conformance.events.types import EngineReady, EngineUnavailable, Event
 from delta_adapters.capabilities import Capabilities
 from delta_adapters.environments import EnvironmentProblem
-from delta_adapters.host_client import HostClient
 from delta_adapters.host_errors import AdapterBug, HostError
 from delta_adapters.registry import KNOWN, EngineSpec, prepare
 from delta_adapters.smoke import TABLE, TIMEOUT_VARIABLE, SmokeFailure, smoke
+
+if TYPE_CHECKING:
+    from delta_adapters.host_client import HostClient
 
 NATIVE_TIMEOUT = 60.0
 JVM_TIMEOUT = 180.0
@@ -123,6 +125,8 @@ class EnginePool:
         return [engine.host for engine in self._engines.values() if engine.host is not None]
 
     def _start(self, engine: Engine) -> None:
+        from delta_adapters.host_client import HostClient  # noqa: PLC0415 - loads pyarrow; a coordinator starts none
+
         engine.began = time.monotonic()
         folder = self._work / re.sub(r"[^\w.@-]+", "_", str(engine.spec))[-60:]
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -35,6 +36,9 @@ sys.dont_write_bytecode = False
 
 # The tests of each of these folders share Spark sessions. One worker gets the folder, so the sessions start once.
 SPARK_FOLDERS = ("tests/pyspark_delta/", "tests/adapters/delta_spark/", "tests/adapters/pyspark_engine/")
+
+# While tests are collected, the collector would find nothing, and go through all of it again and again.
+gc.disable()
 
 # Few tests that take long. xdist hands out first what has many tests, and one worker would end with these alone.
 LONG = (
@@ -78,6 +82,12 @@ class FileOrSparkScheduling(LoadFileScheduling):  # type: ignore[misc]
         if long is not None:
             self.workqueue.move_to_end(long, last=False)
         super()._assign_work_unit(node)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected out of every collection of garbage from here on: it stays until the end."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FileOrSparkScheduling | None:

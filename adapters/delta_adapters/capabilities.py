@@ -14,8 +14,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-import jsonschema
-
 from delta_models.expressions import And, Between, Call, Compare, Expression, In, IsNotNull, IsNull, Not, Or
 from delta_models.operations import (
     AddColumn,
@@ -113,6 +111,8 @@ class Capabilities:
     @classmethod
     def validated(cls, document: Mapping[str, Any], engine: str = "the engine") -> Self:
         """Return the typed view of a document. Raises BadCapabilities with the place and the reason."""
+        import jsonschema  # noqa: PLC0415 - takes as long as the rest of this module, and few processes validate
+
         errors = sorted(jsonschema.Draft202012Validator(schema()).iter_errors(dict(document)), key=str)
         if errors:
             where = "/".join(map(str, errors[0].absolute_path)) or "the document"
@@ -123,6 +123,11 @@ class Capabilities:
             raise BadCapabilities(
                 f"the capability document of {engine} claims what does not exist: {'; '.join(unknown)}"
             )
+        return cls.of(document)
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Self:
+        """Return the typed view of a document that is known to be valid."""
         types, features = document["types"], document["features"]
         return cls(
             document,

@@ -14,11 +14,9 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from delta_adapters.environments import EnvironmentProblem
-from delta_adapters.host_client import HostClient, ReadReply
 from delta_adapters.host_errors import HostError
 from delta_adapters.registry import KNOWN, EngineSpec, UnknownEngine, parse_engine, prepare
 from delta_models.expressions import Column, Compare, Literal
@@ -26,6 +24,11 @@ from delta_models.operations import Append, AtVersion, Create, Delete, Operation
 from delta_models.outcomes import Committed
 from delta_models.schema import LONG, struct
 from delta_models.values import Rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from delta_adapters.host_client import HostClient, ReadReply
 
 SCHEMA = struct(("id", LONG), ("amount", LONG))
 FIRST = Rows(SCHEMA, ((1, 10), (2, None)))
@@ -104,6 +107,8 @@ def time_limit(spec: EngineSpec) -> float:
 
 def smoke_engine(spec: EngineSpec, work: Path) -> str:
     """Start a host, perform the steps, stop it, and return the engine's identity."""
+    from delta_adapters.host_client import HostClient  # noqa: PLC0415 - loads pyarrow; who has a host has it already
+
     with HostClient.start(spec, work / "host") as host:
         smoke(host, work / TABLE)
         return str(host.identity)

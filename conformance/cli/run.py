@@ -176,7 +176,6 @@ def options_and_plan(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
 
 def checked_options(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
     """The options of the run, checked, and its plan. Nothing is written. Raises UsageError."""
-    from conformance.findings.catalogue import catalogue  # noqa: PLC0415 - --help needs no causes
     from conformance.planning.kept import kept_folder  # noqa: PLC0415 - --help needs no plan
     from conformance.planning.plan import plan_run, seed_of_run  # noqa: PLC0415 - --help needs no plan
     from conformance.planning.profile import PlanError  # noqa: PLC0415 - --help needs no plan
@@ -216,6 +215,8 @@ def checked_options(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
     except summary_json.SummaryError as error:
         raise UsageError(str(error)) from error
     if arguments.deviations is not None:
+        from conformance.findings.catalogue import catalogue  # noqa: PLC0415 - loads all checks
+
         try:
             catalogue(arguments.deviations)
         except BadCause as error:

@@ -7,9 +7,10 @@ they predict (`predictions`). `recorder` keeps the findings of a run; `storage` 
 
 from __future__ import annotations
 
-from conformance.findings.candidates import candidate_causes
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from conformance.findings.fingerprint import FindingKey, key_of
-from conformance.findings.recorder import keep_finding
 from conformance.findings.storage import (
     BrokenPart,
     Collision,
@@ -23,6 +24,20 @@ from conformance.findings.storage import (
     load_finding,
     write_finding,
 )
+
+if TYPE_CHECKING:
+    from conformance.findings.candidates import candidate_causes
+    from conformance.findings.recorder import keep_finding
+else:
+    _HOMES = {"candidate_causes": "candidates", "keep_finding": "recorder"}
+
+    def __getattr__(name: str) -> Any:
+        """Load what judges violations at its first use: who reads findings does not need all the checks for it."""
+        if name not in _HOMES:
+            message = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(message)
+        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+
 
 __all__ = [
     "BrokenPart",

@@ -11,9 +11,8 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from conformance.observations.observation import Observation
 from delta_adapters import capabilities
 from delta_adapters.engine_id import EngineId
 from delta_models.expressions import columns_of
@@ -22,6 +21,9 @@ from delta_models.outcomes import Outcome, Rejected
 from delta_models.requirements import Violation
 from delta_models.schema import Struct
 from delta_models.wire_names import name_of
+
+if TYPE_CHECKING:
+    from conformance.observations.observation import Observation
 
 DIGITS = 8
 

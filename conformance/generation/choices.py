@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from functools import lru_cache
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache, wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from hypothesis import strategies as st
+if TYPE_CHECKING:
+    from hypothesis import strategies as st
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class Draw(Protocol):
@@ -76,4 +78,22 @@ class RandomChoices(Choices):
 
 @lru_cache(maxsize=1024)
 def _below(limit: int) -> st.SearchStrategy[int]:
+    from hypothesis import strategies as st  # noqa: PLC0415 - as `composite` says
+
     return st.integers(0, limit - 1)
+
+
+def composite(function: Callable[Concatenate[Any, P], T]) -> Callable[P, st.SearchStrategy[T]]:
+    """Hypothesis' `composite`, but Hypothesis is loaded at the first call: a planner knows shapes and draws none."""
+
+    @cache
+    def made() -> Callable[P, st.SearchStrategy[T]]:
+        from hypothesis import strategies as st  # noqa: PLC0415 - as above
+
+        return st.composite(function)
+
+    @wraps(function)
+    def make(*args: P.args, **words: P.kwargs) -> st.SearchStrategy[T]:
+        return made()(*args, **words)
+
+    return make

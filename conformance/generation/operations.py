@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hypothesis import strategies as st
-
-from conformance.generation.choices import Choices, HypothesisChoices
+from conformance.generation.choices import Choices, HypothesisChoices, composite
 from conformance.generation.draw_context import FILES, DrawContext
 from conformance.generation.maintenance import MAINTENANCE_OPERATIONS
 from conformance.generation.merges import draw_merge
@@ -44,6 +42,9 @@ from delta_models.schema import BINARY, DATE, LONG, STRING, Field, Struct
 from delta_models.table import ModelHistory
 from delta_models.values import Rows
 
+if TYPE_CHECKING:
+    from hypothesis import strategies as st
+
 ATTEMPTS = 5  # to draw an operation without a known trigger
 
 
@@ -55,7 +56,7 @@ def generate_operations(model_history: ModelHistory, shape: TableShape) -> st.Se
     return _operations(model_history, shape)
 
 
-@st.composite
+@composite
 def _operations(draw: Callable[..., Any], model_history: ModelHistory, shape: TableShape) -> Operation:
     choices = HypothesisChoices(draw)
     for _ in range(ATTEMPTS):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.generation.choices import Choices
 from conformance.generation.column_specs import every_value
 from conformance.generation.table_shapes import TableShape, profile_of
-from delta_models.table.generated_columns import generation_filler
+from delta_models.table.generated_columns import generated_columns, generation_filler
 from delta_models.values import Row, Rows, Value
 
 POOL_TO_ALL = 12  # how much likelier a value of the pool is than one beyond it, for each value in it
@@ -38,7 +38,10 @@ def draw_row(choices: Choices, shape: TableShape) -> Row:
         _too_long(choices, spec.limit) if spec.limit is not None and choices.one_in(BROKEN_ONE_IN) else value
         for spec, value in zip(shape.column_specs, row, strict=True)
     )
-    fill = generation_filler(shape.schema, [shape.schema.names[position] for position in shape.assignable()])
+    if not generated_columns(shape.schema):
+        return row
+    names = shape.schema.names
+    fill = generation_filler(shape.schema, [names[position] for position in shape.assignable()])
     if fill is None or choices.one_in(BROKEN_ONE_IN):
         return row
     return fill((row,))[0]

@@ -57,7 +57,10 @@ def identity_columns(model_history: ModelHistory) -> tuple[Field, ...]:
 
 def without_identity_columns(model_history: ModelHistory) -> ModelHistory:
     """Return the history as operations may be drawn from it."""
-    if not any(identities(state.table.schema) for state in model_history.states):
+    schemas = {
+        id(state.table.schema): state.table.schema for state in model_history.states
+    }  # few, of many states
+    if not any(map(identities, schemas.values())):
         return model_history
     states = tuple(replace(state, table=without_identities(state.table)) for state in model_history.states)
     return replace(model_history, states=states)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hypothesis import strategies as st
-
-from conformance.generation.choices import Choices, HypothesisChoices
+from conformance.generation.choices import Choices, HypothesisChoices, composite
 from conformance.generation.column_specs import ColumnSpec, default_pool, draw_pool, is_known_name
 from conformance.generation.feature_bundles import FEATURES, Feature, Types, Weights
 from conformance.generation.table_filled_columns import with_generated, with_identity
@@ -19,6 +17,9 @@ from delta_models.schema import DOUBLE, LONG, STRING, Field, Struct, limit_of, w
 from delta_models.table.char_varchar import char_field, varchar_field
 from delta_models.table.generated_columns import generated_columns
 from delta_models.values import Value
+
+if TYPE_CHECKING:
+    from hypothesis import strategies as st
 
 NAMES = ("id", "name", "part", "num", "when", "note")
 ODD_NAMES = ("select", "Übergröße", "ID2", "a-b", "_x", "0a", "日付", "from")
@@ -77,7 +78,7 @@ def generate_shapes(profile: TableProfile | str) -> st.SearchStrategy[TableShape
     return _shapes(PROFILES[profile] if isinstance(profile, str) else profile)
 
 
-@st.composite
+@composite
 def _shapes(draw: Callable[..., Any], profile: TableProfile) -> TableShape:
     return draw_shape(HypothesisChoices(draw), profile)
 

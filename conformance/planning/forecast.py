@@ -31,14 +31,13 @@ from conformance.planning.foresight import (
     Foresight,
     evidence_of_rows,
 )
+from conformance.planning.suites import EXAMPLES, FORESEEN_SUITES, SHARED
 from conformance.suites import examples
 from conformance.suites.examples import Example, Orphan
 from delta_models.operations import QUERIES, Append, Create, Drop, Operation, Read, Reopen, SwitchActor
 from delta_models.outcomes import Committed, Rejected
 from delta_models.requirements import BY_ID
 
-LOCKSTEP, SHARED, EXAMPLES = "lockstep", "shared", "examples"
-FORESEEN_SUITES = (LOCKSTEP, SHARED, EXAMPLES)
 LARGE = ("invoices", "invoices-with-deletion-vectors")  # examples of so many rows that making them takes long
 
 

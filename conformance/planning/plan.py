@@ -20,7 +20,6 @@ from conformance.histories import HISTORIES, REGRESSIONS, Chunk, chunk_seed
 from conformance.options import RunOptions
 from conformance.planning.claims import PlannedEngine, known_engines, planned_engines
 from conformance.planning.core import asked_of_nobody, core_of
-from conformance.planning.gate import plan_parts
 from conformance.planning.kept import kept_chunks, kept_histories
 from conformance.planning.narrowed import narrowed, within
 from conformance.planning.parts import Part
@@ -169,6 +168,8 @@ def _covering_plan(profile: Profile, options: RunOptions, claims: Sequence[Plann
             f"{', '.join(given)}: the histories of profile {profile.name} are written out; --part plays some"
         )
         raise PlanError(message)
+    from conformance.planning.gate import plan_parts  # noqa: PLC0415 - loads what draws and foresees histories
+
     parts = selected_parts(profile, options)
     partners = {part.partner for part in parts if part.partner}
     asked = [engine for engine in claims if engine.key not in partners or engine.key in options.engines]

@@ -14,8 +14,8 @@ from conformance.events.types import EvidenceThreshold
 from conformance.generation.table_profiles import FOCUSES as FOCUSED
 from conformance.histories import Chunk, chunk_seed
 from conformance.planning.claims import PlannedEngine
-from conformance.planning.forecast import EXAMPLES, FORESEEN_SUITES, LOCKSTEP, SHARED, foresee, is_foreseen
 from conformance.planning.narrowed import within
+from conformance.planning.suites import EXAMPLES, FORESEEN_SUITES, LOCKSTEP, SHARED
 from conformance.planning.tally import EvidenceTally, with_margin
 
 HISTORIES = 3  # in a directed chunk; one in a chunk that an engine on a JVM plays
@@ -116,8 +116,7 @@ def within_reach(
     tally = EvidenceTally()
     for chunk in broad if wanted else ():
         if chunk.suite == EXAMPLES:
-            for event in foresee(chunk, engines):
-                tally.add(event)
+            _foresee(tally, chunk, engines)
     by_name = {engine.name: engine.key for engine in engines}
     reach = {threshold: tally.best(threshold, by_name[threshold.engine]) for threshold in wanted}
     return tuple(
@@ -239,8 +238,14 @@ class TopUp:
         )
 
     def _count(self, tally: EvidenceTally, chunk: Chunk) -> None:
-        for event in foresee(chunk, self.engines):
-            tally.add(event)
+        _foresee(tally, chunk, self.engines)
+
+
+def _foresee(tally: EvidenceTally, chunk: Chunk, engines: Sequence[PlannedEngine]) -> None:
+    from conformance.planning.forecast import foresee  # noqa: PLC0415 - loads what draws histories: not for every plan
+
+    for event in foresee(chunk, engines):
+        tally.add(event)
 
 
 def _only(engine: PlannedEngine) -> str:
@@ -249,6 +254,8 @@ def _only(engine: PlannedEngine) -> str:
 
 
 def _may_be_directed(threshold: EvidenceThreshold) -> bool:
+    from conformance.planning.forecast import is_foreseen  # noqa: PLC0415 - as above
+
     focus = focus_of(threshold)[1]
     return (
         threshold.suite in {"", LOCKSTEP, SHARED} and focus in DIRECTED and is_foreseen(threshold.requirement)

@@ -50,14 +50,19 @@ def planned(name: str) -> PlannedEngine:
     return next(iter(planned_engines([parse_engine(name)])))
 
 
-def plan_of(part: str, engine: PlannedEngine, seed: int = GATE.seed or 0):
-    return plan_parts("gate", [PARTS[part]], seed, [engine], [planned("reference")])
+def plan_of(part: str, engine: PlannedEngine):
+    return plan_parts("gate", [PARTS[part]], GATE.seed or 0, [engine], [planned("reference")])
 
 
 @cache
+def plan_for(engine: str, part: str):
+    """The plan of a part for an engine of the project, which several tests look at."""
+    return plan_of(part, planned(engine))
+
+
 def own_plan(part: str):
-    """The plan of a part for the in-house engine, which several tests look at."""
-    return plan_of(part, planned("pyspark"))
+    """The plan of a part for the in-house engine."""
+    return plan_for("pyspark", part)
 
 
 def operations_of(chunks: tuple[Chunk, ...]) -> list[Operation]:
@@ -86,7 +91,7 @@ def test_every_claimed_cell_of_the_in_house_engine_is_covered_or_has_a_reason(pa
 
 @pytest.mark.parametrize("part", sorted(PARTS))
 def test_every_claimed_cell_of_deltalake_is_covered_or_has_a_reason(part):
-    (cells,) = plan_of(part, planned("delta-rs")).cells
+    (cells,) = plan_for("delta-rs", part).cells
     assert cells.missing == ()
 
 
@@ -125,7 +130,7 @@ def test_an_engine_that_claims_four_operations_is_asked_for_these_alone_and_as_d
 @pytest.mark.parametrize("engine", ("pyspark", "delta-rs"))
 def test_the_core_asks_for_nothing_that_an_engine_does_not_claim(engine):
     capabilities = planned(engine).capabilities
-    plan = plan_of("core", planned(engine))
+    plan = plan_for(engine, "core")
     lacking = {rule.requirement: [*missing_claims(rule.requirement, capabilities)] for rule in plan.core}
     assert {rule: missing for rule, missing in lacking.items() if missing} == {}
 
@@ -139,7 +144,7 @@ def test_every_operation_that_commits_is_cut_short_before_and_after_its_commit()
 
 @pytest.mark.parametrize("engine", ("pyspark", "delta-rs"))
 def test_some_cut_operations_are_followed_by_writes_that_are_left_whole(engine):
-    plan = plan_of("crashes", planned(engine))
+    plan = plan_for(engine, "crashes")
     assert "crash.next-writer" in {threshold.requirement for threshold in plan.core}
     assert plan.cells[0].missing == ()
 
@@ -161,7 +166,7 @@ def test_on_a_shared_table_both_engines_perform_steps():
 @pytest.mark.parametrize("engine", ("pyspark", "delta-rs"))
 def test_a_shared_table_stays_one_that_both_engines_claim(engine):
     both = (planned(engine).capabilities, planned("reference").capabilities)
-    plan = plan_of("shared", planned(engine))
+    plan = plan_for(engine, "shared")
     assert plan.cells[0].missing == ()
     for chunk in plan.chunks:
         for history in chunk.given:

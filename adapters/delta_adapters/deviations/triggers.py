@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from delta_adapters.deviations import predicates
 from delta_models.expressions import Column, Expression, Literal
@@ -51,13 +51,24 @@ class Trigger:
 
     def set_off(self, table: predicates.TableLike, operation: Operation) -> bool:
         """Whether an operation on a table sets this trigger off."""
-        partition_by = _partition_by(table, operation)
+        return self.set_off_by(
+            table, operation, _partition_by(table, operation), tuple(_predicates(operation))
+        )
+
+    def set_off_by(
+        self,
+        table: predicates.TableLike,
+        operation: Operation,
+        partition_by: tuple[str, ...],
+        expressions: Sequence[Expression],
+    ) -> bool:
+        """The same, with the operation's partition columns and predicates, which are found once for all triggers."""
         if self.name is not None and any(map(self.name, partition_by)):
             return True
         if self.operation is not None:
             return self.operation(table, operation)
         if self.expression is not None:
-            return any(self.expression(predicate, partition_by) for predicate in _predicates(operation))
+            return any(self.expression(predicate, partition_by) for predicate in expressions)
         assert self.value is not None  # noqa: S101 - each trigger has one test
         return any(value[1] is not None and self.value(*value) for value in values_of(table, operation))
 
@@ -260,15 +271,25 @@ def partition_name_trigger(name: str) -> str | None:
 
 def operation_trigger(table: predicates.TableLike, operation: Operation) -> str | None:
     """Return the first trigger, other than one of a value, that an operation on a table sets off; None without one."""
+    partition_by, expressions = _partition_by(table, operation), tuple(_predicates(operation))
     for name, trigger in TRIGGERS.items():
-        if trigger.value is None and not trigger.everywhere and trigger.set_off(table, operation):
+        if (
+            trigger.value is None
+            and not trigger.everywhere
+            and trigger.set_off_by(table, operation, partition_by, expressions)
+        ):
             return name
     return None
 
 
 def operation_triggers(table: predicates.TableLike, operation: Operation) -> frozenset[str]:
     """Return the names of all triggers that an operation on a table sets off."""
-    return frozenset(name for name, trigger in TRIGGERS.items() if trigger.set_off(table, operation))
+    partition_by, expressions = _partition_by(table, operation), tuple(_predicates(operation))
+    return frozenset(
+        name
+        for name, trigger in TRIGGERS.items()
+        if trigger.set_off_by(table, operation, partition_by, expressions)
+    )
 
 
 def _predicates(operation: Operation) -> Iterator[Expression]:

@@ -69,7 +69,7 @@ def identity_field(name: str, start: int, step: int, *, explicit: bool) -> Field
 
 def identities(schema: Struct) -> tuple[Identity, ...]:
     """Return the identity columns of a schema."""
-    return _identities(schema) if any(STEP in field.metadata_json for field in schema) else ()
+    return _identities(schema) if any(STEP in field.metadata_json for field in schema.fields) else ()
 
 
 def without_identities(table: Table) -> Table:
