@@ -45,7 +45,7 @@ def to_arrow(rows: Rows, *, with_metadata: bool = False) -> pa.Table:
 
 
 def as_held(rows: Rows) -> Rows:
-    """Return the rows with each column that holds a null declared as one that may: Arrow data that say otherwise are broken."""
+    """Return the rows with each column that holds a null declared as one that may. Else the Arrow data are broken."""
     fields = tuple(
         _field_as_held(field, [row[place] for row in rows.rows]) for place, field in enumerate(rows.schema)
     )

@@ -20,10 +20,11 @@ from conformance.histories import HISTORIES, REGRESSIONS, Chunk, chunk_seed
 from conformance.options import RunOptions
 from conformance.planning.claims import PlannedEngine, known_engines, planned_engines
 from conformance.planning.core import asked_of_nobody, core_of
+from conformance.planning.forecast import LOCKSTEP
 from conformance.planning.gate import plan_parts
 from conformance.planning.kept import kept_chunks, kept_histories
 from conformance.planning.narrowed import narrowed, within
-from conformance.planning.parts import Part
+from conformance.planning.parts import LENGTH, Part
 from conformance.planning.profile import PlanError, Profile, SuitePlan, load_profile
 from conformance.planning.top_up import ReservedChunk, TopUp, within_reach
 from conformance.suites.examples import EXAMPLES
@@ -176,7 +177,9 @@ def _covering_plan(profile: Profile, options: RunOptions, claims: Sequence[Plann
     covering = plan_parts(profile.name, parts, options.seed, asked, others)
     suites = tuple(dict.fromkeys(part.suite for part in parts))
     chunks = tuple(interleave(covering.chunks))
-    return Plan(profile, options.seed, suites, chunks, covering.core, cells=covering.cells)
+    top_up = TopUp(profile.name, options.seed, asked, {LOCKSTEP: LENGTH}, profile.draws)
+    reserve = tuple(top_up.reserve_beside(chunks, covering.core))
+    return Plan(profile, options.seed, suites, chunks, covering.core, reserve, cells=covering.cells)
 
 
 def selected_parts(profile: Profile, options: RunOptions) -> tuple[Part, ...]:

@@ -288,7 +288,7 @@ class DeltaRs:
                 arguments["predicate"] = _sql(operation.where, _schema_of(table))
         if operation.schema_mode != "none":
             arguments["schema_mode"] = operation.schema_mode
-        # The columns of an overwrite of the schema are those of the table from then on, with what they are generated from.
+        # An overwrite of the schema gives the table its columns, with what they are generated from.
         data = to_arrow(as_held(operation.rows), with_metadata=operation.schema_mode == "overwrite")
         if operation.files > 1:
             data = _in_pieces(data, operation.files)
