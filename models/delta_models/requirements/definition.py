@@ -123,7 +123,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     ),
     _outcome(
         "special-names-may-be-refused",
-        "A new column whose name has a blank, a line break or one of ,;{}()= in it may be refused where column mapping is"
+        "A new column whose name has a blank, a line break or one of ,;{}()= may be refused where column mapping is"
         " off.",
         "Column Mapping",
         "lenient",
