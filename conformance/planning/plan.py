@@ -20,11 +20,10 @@ from conformance.histories import HISTORIES, REGRESSIONS, Chunk, chunk_seed
 from conformance.options import RunOptions
 from conformance.planning.claims import PlannedEngine, known_engines, planned_engines
 from conformance.planning.core import asked_of_nobody, core_of
-from conformance.planning.forecast import LOCKSTEP
 from conformance.planning.gate import plan_parts
 from conformance.planning.kept import kept_chunks, kept_histories
 from conformance.planning.narrowed import narrowed, within
-from conformance.planning.parts import LENGTH, Part
+from conformance.planning.parts import Part
 from conformance.planning.profile import PlanError, Profile, SuitePlan, load_profile
 from conformance.planning.top_up import ReservedChunk, TopUp, within_reach
 from conformance.suites.examples import EXAMPLES
@@ -177,7 +176,8 @@ def _covering_plan(profile: Profile, options: RunOptions, claims: Sequence[Plann
     covering = plan_parts(profile.name, parts, options.seed, asked, others)
     suites = tuple(dict.fromkeys(part.suite for part in parts))
     chunks = tuple(interleave(covering.chunks))
-    top_up = TopUp(profile.name, options.seed, asked, {LOCKSTEP: LENGTH}, profile.draws)
+    lengths = {part.suite: part.length for part in parts if not part.partner}
+    top_up = TopUp(profile.name, options.seed, asked, lengths, profile.draws)
     reserve = tuple(top_up.reserve_beside(chunks, covering.core))
     return Plan(profile, options.seed, suites, chunks, covering.core, reserve, cells=covering.cells)
 

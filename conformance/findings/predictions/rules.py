@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from math import isfinite
 
 from conformance.findings.predictions.tables import (
     is_unchanged,
@@ -23,7 +24,7 @@ from delta_models.outcomes import Committed, Rejected
 from delta_models.requirements import Violation
 from delta_models.schema import DOUBLE, FLOAT, DecimalType, Struct
 from delta_models.table.row_conversion import BrokenRule, check_rules
-from delta_models.values import Decimal, Row, Rows, bag, row_key
+from delta_models.values import Decimal, Row, Rows, bag, row_key, to_single
 
 INVALID = re.compile(r"Invalid data found: (?P<rows>\d+) rows failed validation check")
 RECORDS_CHANGES = "delta.enableChangeDataFeed"
@@ -129,8 +130,7 @@ def _lets_in_by(observation: Observation, change: Change, before: Snapshot, rows
 
 def _of_doubles(check: Expression) -> Expression:
     def change(literal: Literal) -> Literal:
-        value = literal.value
-        if literal.type != FLOAT or value is None or value - value != 0:
+        if literal.type != FLOAT or literal.value is None or not isfinite(value := to_single(literal.value)):
             return literal
         digits, exponent = shortest_digits(abs(value), single=True)
         double = float(f"{digits}e{exponent}")
