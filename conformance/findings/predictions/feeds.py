@@ -33,10 +33,11 @@ def _tells_all(
     asked = resolve_states(read, observation.versions, observation.reader)
     if not isinstance(asked, ReadChanges) or not isinstance(asked.first, AtVersion) or look.answer is None:
         return False
-    if not violation.where.endswith(text_of(asked)):
+    end = observation.after  # its columns are told, of whatever versions
+    if end is None or not violation.where.endswith(text_of(asked)):
         return False
-    end = observation.reader.snapshot(asked.last.version if isinstance(asked.last, AtVersion) else None)
-    commits = list(observation.reader.commits(asked.first.version, end.version))
+    last = asked.last.version if isinstance(asked.last, AtVersion) else end.version
+    commits = list(observation.reader.commits(asked.first.version, last))
     if any(_stops(commit, first=commit.version == asked.first.version) for commit in commits):
         return False
     told = [
