@@ -136,7 +136,8 @@ def overwrite_schema(context: DrawContext) -> Operation:
         position for position, name in enumerate(shape.schema.names) if name not in shape.partition_by
     ]
     gone = set(context.choices.some(possible, 1)) if len(possible) > 1 else set()
-    return Overwrite(_without(draw_rows(context.choices, shape), gone), schema_mode="overwrite")
+    rows = Rows(_nullable(shape), draw_rows(context.choices, shape).rows)
+    return Overwrite(_without(rows, gone), schema_mode="overwrite")
 
 
 def append_given(context: DrawContext) -> Operation:
