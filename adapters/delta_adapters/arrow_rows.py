@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import decimal
 import itertools
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from delta_models.schema import Array, DataType, DecimalType, Map, Primitive, Struct
+from delta_models.schema import Array, DataType, DecimalType, Field, Map, Primitive, Struct
 from delta_models.values import Decimal, Rows, Value
 
 ARROW_TYPES: dict[str, pa.DataType] = {
@@ -33,18 +35,75 @@ ARROW_TYPES: dict[str, pa.DataType] = {
 _WIDE = decimal.Context(prec=60)
 
 
-def to_arrow(rows: Rows) -> pa.Table:
-    """Return the rows as a table. Its schema also states the nullability."""
+def to_arrow(rows: Rows, *, with_metadata: bool = False) -> pa.Table:
+    """Return the rows as a table. Its schema also states the nullability, and the metadata of columns if wanted."""
     columns: list[Sequence[Value]] = (
         list(zip(*rows.rows, strict=True)) if rows.rows else [()] * len(rows.schema)
     )
     arrays = [_array(field.type, column) for field, column in zip(rows.schema, columns, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=arrow_schema(rows.schema))
+    return pa.Table.from_arrays(arrays, schema=arrow_schema(rows.schema, with_metadata=with_metadata))
 
 
-def arrow_schema(schema: Struct) -> pa.Schema:
-    """Return the Arrow schema of a table's schema."""
-    return pa.schema([pa.field(field.name, arrow_type(field.type), field.nullable) for field in schema])
+def as_held(rows: Rows) -> Rows:
+    """Return the rows with each column that holds a null declared as one that may. Else the Arrow data are broken."""
+    fields = tuple(
+        _field_as_held(field, [row[place] for row in rows.rows]) for place, field in enumerate(rows.schema)
+    )
+    return Rows(Struct(fields), rows.rows)
+
+
+def arrow_schema(schema: Struct, *, with_metadata: bool = False) -> pa.Schema:
+    """Return the Arrow schema of a table's schema. Metadata that is no text becomes JSON, as Arrow has texts only."""
+    return pa.schema(
+        [
+            pa.field(
+                field.name,
+                arrow_type(field.type),
+                field.nullable,
+                _texts(field.metadata) if with_metadata else None,
+            )
+            for field in schema
+        ]
+    )
+
+
+def _field_as_held(field: Field, values: Sequence[Value]) -> Field:
+    held = [value for value in values if value is not None]
+    return replace(
+        field, type=_type_as_held(field.type, held), nullable=field.nullable or len(held) < len(values)
+    )
+
+
+def _type_as_held(data_type: DataType, values: Sequence[Value]) -> DataType:
+    """The type with what is null in its values, none of which is null itself."""
+    match data_type:
+        case Struct(fields=fields):
+            parts = (
+                _field_as_held(field, [value[place] for value in values])
+                for place, field in enumerate(fields)
+            )
+            return Struct(tuple(parts))
+        case Array():
+            items = [item for value in values for item in value]
+            held = [item for item in items if item is not None]
+            nulls = data_type.contains_null or len(held) < len(items)
+            return replace(data_type, element=_type_as_held(data_type.element, held), contains_null=nulls)
+        case Map():
+            keys = [key for value in values for key, _ in value]
+            items = [item for value in values for _, item in value]
+            held = [item for item in items if item is not None]
+            return Map(
+                _type_as_held(data_type.key, keys),
+                _type_as_held(data_type.value, held),
+                data_type.value_contains_null or len(held) < len(items),
+            )
+    return data_type
+
+
+def _texts(metadata: Mapping[str, object]) -> dict[str, str] | None:
+    return {
+        key: value if isinstance(value, str) else json.dumps(value) for key, value in metadata.items()
+    } or None
 
 
 def arrow_type(data_type: DataType) -> pa.DataType:

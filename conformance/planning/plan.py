@@ -177,7 +177,10 @@ def _covering_plan(profile: Profile, options: RunOptions, claims: Sequence[Plann
     covering = plan_parts(profile.name, parts, options.seed, asked, others)
     suites = tuple(dict.fromkeys(part.suite for part in parts))
     chunks = tuple(interleave(covering.chunks))
-    return Plan(profile, options.seed, suites, chunks, covering.core, cells=covering.cells)
+    lengths = {part.suite: part.length for part in parts if not part.partner}
+    top_up = TopUp(profile.name, options.seed, asked, lengths, profile.draws)
+    reserve = tuple(top_up.reserve_beside(chunks, covering.core))
+    return Plan(profile, options.seed, suites, chunks, covering.core, reserve, cells=covering.cells)
 
 
 def selected_parts(profile: Profile, options: RunOptions) -> tuple[Part, ...]:

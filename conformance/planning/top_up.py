@@ -166,6 +166,24 @@ class TopUp:
         chunks = tuple(self._directed(broad, wanted, numbers))
         return chunks, tuple(self._reserve(wanted, numbers))
 
+    def reserve_beside(
+        self, written: Sequence[Chunk], core: Sequence[EvidenceThreshold]
+    ) -> Iterator[ReservedChunk]:
+        """Yield the reserve of a plan that is written out, in suites of one engine, for each engine its own.
+
+        Written histories end early where an engine deviates, also by a known cause, and no draw avoids that.
+        """
+        numbers = _Numbers({suite: 1 + max(_numbers(suite, written), default=-1) for suite in self.steps})
+        for engine in self.engines:
+            wanted = [
+                (threshold, engine)
+                for threshold in core
+                if threshold.engine == engine.name and focus_of(threshold)[0] in self.steps
+            ]
+            for reserved in self._reserve(wanted, numbers):
+                chunk = replace(reserved.chunk, engines=(engine.key,))
+                yield replace(reserved, chunk=chunk, engine=engine.name)
+
     def _directed(
         self,
         broad: Sequence[Chunk],

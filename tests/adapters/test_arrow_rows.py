@@ -3,7 +3,7 @@ import math
 import pyarrow as pa
 import pytest
 
-from delta_adapters.arrow_rows import arrow_schema, to_arrow
+from delta_adapters.arrow_rows import arrow_schema, as_held, to_arrow
 from delta_models import variants
 from delta_models.log.parquet import arrow_to_rows
 from delta_models.schema import (
@@ -69,3 +69,30 @@ def test_no_rows_have_a_schema_all_the_same():
 def test_a_type_that_arrow_lacks_is_refused():
     with pytest.raises(TypeError, match="interval year"):
         arrow_schema(struct(("v", Primitive("interval year"))))
+
+
+def test_columns_that_hold_a_null_are_declared_as_they_are_at_any_depth():
+    inner = Struct((Field("x", LONG, nullable=False), Field("y", LONG, nullable=False)))
+    fields = (
+        Field("id", LONG, nullable=False),
+        Field("kept", LONG, nullable=False),
+        Field("some", Array(inner, contains_null=False), nullable=False),
+        Field("by", Map(STRING, LONG, value_contains_null=False)),
+    )
+    rows = Rows(Struct(fields), ((1, 1, ((1, None),), (("a", None),)), (None, 2, ((2, 3),), None)))
+    held = as_held(rows)
+    assert held.rows == rows.rows
+    assert [field.nullable for field in held.schema] == [True, False, False, True]
+    some = held.schema.fields[2].type
+    assert not some.contains_null
+    assert [field.nullable for field in some.element.fields] == [False, True]
+    assert held.schema.fields[3].type.value_contains_null
+    assert arrow_schema(held.schema).field("kept").nullable is False
+
+
+def test_the_metadata_of_columns_goes_along_if_it_is_wanted():
+    field = Field("c", LONG).with_metadata({"delta.generationExpression": "a + 1", "number": 2})
+    assert arrow_schema(Struct((field,))).field("c").metadata is None
+    told = to_arrow(Rows(Struct((field, Field("d", LONG))), ()), with_metadata=True).schema
+    assert told.field("c").metadata == {b"delta.generationExpression": b"a + 1", b"number": b"2"}
+    assert told.field("d").metadata is None

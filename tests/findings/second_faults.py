@@ -34,12 +34,13 @@ from delta_models.operations import (
     Optimize,
     Overwrite,
     Read,
+    ReadChanges,
     Restore,
     Update,
     Vacuum,
 )
 from delta_models.outcomes import Committed, Outcome, Rejected, Unknown
-from delta_models.schema import BOOLEAN, LONG, DecimalType
+from delta_models.schema import BOOLEAN, FLOAT, LONG, DecimalType
 from delta_models.values import Decimal, Rows
 
 Form = dict[str, Any]
@@ -161,6 +162,52 @@ class RefusesForAnotherColumn(Tampered):
         return (
             Rejected(outcome.kind, "No field named elsewhere.") if isinstance(outcome, Rejected) else outcome
         )
+
+
+class RefusesAKnownColumn(Tampered):
+    """A write that is refused for a column that its predicate names is refused for another column of the table."""
+
+    def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
+        if not isinstance(outcome, Rejected):
+            return outcome
+        return Rejected(outcome.kind, "Kernel error: Predicate references unknown column: id")
+
+
+class RefusesOneRowMore(Tampered):
+    """A merge is refused for one row more than those that are left out."""
+
+    def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
+        if not isinstance(outcome, Rejected):
+            return outcome
+        return Rejected(outcome.kind, outcome.message.replace("found: 1 rows", "found: 2 rows"))
+
+
+class ConstrainsTooMuch(Tampered):
+    """A constraint on a float is added with another limit."""
+
+    def other(self, operation: Operation) -> Operation:
+        if isinstance(operation, AddConstraint):
+            return replace(operation, check=Compare(">=", Column(("f",)), Literal(FLOAT, 5.0)))
+        return operation
+
+
+class TellsAChangeTwice(Tampered):
+    """A change feed tells its first change twice."""
+
+    def read(self, read: Query) -> Answer | Outcome:
+        answer = super().read(read)
+        if isinstance(read, ReadChanges) and isinstance(answer, Answer):
+            return replace(answer, table=pa.concat_tables([answer.table, answer.table.slice(0, 1)]))
+        return answer
+
+
+class AppendsAnotherText(Tampered):
+    """An append writes another text."""
+
+    def other(self, operation: Operation) -> Operation:
+        if isinstance(operation, Append):
+            return replace(operation, rows=Rows(operation.rows.schema, (("other",),)))
+        return operation
 
 
 class SaysALowerMaximum(Tampered):

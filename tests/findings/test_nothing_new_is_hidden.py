@@ -23,6 +23,7 @@ from delta_models.operations import (
     AddColumn,
     AddConstraint,
     Append,
+    AtState,
     CompactLog,
     Create,
     DeadTableAt,
@@ -34,12 +35,24 @@ from delta_models.operations import (
     Operation,
     Overwrite,
     Read,
+    ReadChanges,
     Reopen,
     Update,
     Vacuum,
 )
 from delta_models.requirements import Violation
-from delta_models.schema import BINARY, BOOLEAN, DOUBLE, LONG, STRING, DecimalType, Field, struct
+from delta_models.schema import (
+    BINARY,
+    BOOLEAN,
+    DOUBLE,
+    FLOAT,
+    LONG,
+    STRING,
+    Array,
+    DecimalType,
+    Field,
+    struct,
+)
 from delta_models.values import Decimal, Rows
 from tests.findings import second_faults
 from tests.mutants.stage import ALWAYS, play
@@ -47,6 +60,7 @@ from tests.mutants.stage import ALWAYS, play
 FAULTS = Path(second_faults.__file__)
 ID, V, PART = Column(("id",)), Column(("v",)), Column(("part",))
 NAN, MONEY = float("nan"), DecimalType(10, 2)
+TENTH = 13421773 / 2**27  # the float nearest to 0.1
 
 
 def written(schema, *rows, partition_by=(), properties=()) -> list[Operation]:
@@ -140,6 +154,18 @@ LOCKSTEP: Sequence[tuple[str, str, list[Operation], str]] = (
      minimal("delta-rs-capital-letters-beside-generated-columns"), "outcome.allowed"),
     ("delta-rs-infinity-in-a-constraint", "RefusesForAnotherColumn",
      minimal("delta-rs-infinity-in-a-constraint"), "outcome.allowed"),
+    ("delta-rs-floats-in-constraints-as-doubles", "ConstrainsTooMuch",
+     [*written(struct(("f", FLOAT)), (TENTH,)),
+      AddConstraint("least", Compare(">=", Column(("f",)), Literal(FLOAT, TENTH)))], "outcome.allowed"),
+    ("delta-rs-merge-validates-rows-of-nulls", "RefusesOneRowMore",
+     minimal("delta-rs-merge-validates-rows-of-nulls"), "outcome.allowed"),
+    ("delta-rs-nested-column-asked-for-null", "RefusesAKnownColumn",
+     [*written(struct(("id", LONG), ("list", Array(LONG))), (1, (2,))), Delete(IsNotNull(Column(("list",))))],
+     "outcome.allowed"),
+    ("delta-rs-tells-changes-not-recorded", "TellsAChangeTwice",
+     [*written(NUMBERS, (1, 1.0)), ReadChanges(AtState(1))], "changes.refused-where-not-recorded"),
+    ("delta-rs-text-becomes-a-list", "AppendsAnotherText", minimal("delta-rs-text-becomes-a-list"),
+     "outcome.misfit-refused"),
     ("delta-rs-constraint-loses-the-point", "ConstrainsAlmostNothing",
      [*written(AMOUNTS, (1, Decimal(100, 2))), AddConstraint("small", WITHOUT_POINT),
       Append(Rows(AMOUNTS, ((1, Decimal(50_000, 2)),)))], "outcome.broken-rule-refused"),

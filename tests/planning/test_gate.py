@@ -23,6 +23,7 @@ from conformance.planning.out_of_reach import why_out_of_reach
 from conformance.planning.parts import BadPart, parse_parts
 from conformance.planning.plan import plan_run
 from conformance.planning.profile import PlanError, load_profile
+from conformance.planning.top_up import focus_of
 from delta_adapters.capabilities import Capabilities
 from delta_adapters.registry import parse_engine
 from delta_models.expressions import Column, Compare, Literal
@@ -200,6 +201,17 @@ def test_a_chunk_with_given_histories_survives_its_way_to_a_worker(core):
     assert Chunk.from_json(json.loads(json.dumps(chunk.to_json()))) == chunk
     assert chunk.heavy == (0,)
     assert runs_on_jvm(parse_engine("pyspark"))
+
+
+def test_each_engine_of_a_gate_has_a_reserve_of_its_own():
+    plan = plan_run(RunOptions(Path(), engines=("delta-rs",), profile="gate", parts=("sql", "crashes")))
+    wanted = {focus_of(threshold) for threshold in plan.core}
+    assert {("lockstep", "compactions"), ("crashes", "")} <= wanted
+    assert {(one.chunk.suite, one.focus) for one in plan.reserve} == wanted
+    assert {(one.engine, one.chunk.engines) for one in plan.reserve} == {("delta-rs", ("delta-rs",))}
+    chunks = (*plan.chunks, *(reserved.chunk for reserved in plan.reserve))
+    assert len({(chunk.suite, chunk.number) for chunk in chunks}) == len(chunks)
+    assert len({chunk.seed for chunk in chunks}) == len(chunks)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from deltalake import (
     write_deltalake,
 )
 
-from delta_adapters.arrow_rows import to_arrow
+from delta_adapters.arrow_rows import as_held, to_arrow
 from delta_adapters.contract import Answer, Identity, Query, detail_table, history_table
 from delta_adapters.delta_rs.alter import EngineCall, alter
 from delta_adapters.delta_rs.change_feed_reader import read_stream
@@ -185,7 +185,7 @@ class DeltaRs:
         return Committed() if self._table.version() > before else NoChange()
 
     def _create_as(self, operation: ops.CreateAs, properties: CommitProperties) -> Outcome:
-        rows = to_arrow(operation.rows)
+        rows = to_arrow(as_held(operation.rows))
         if not operation.source_dropped:
             return self._created(operation, rows, properties)
         with temporary_source(self._location) as source:
@@ -288,7 +288,8 @@ class DeltaRs:
                 arguments["predicate"] = _sql(operation.where, _schema_of(table))
         if operation.schema_mode != "none":
             arguments["schema_mode"] = operation.schema_mode
-        data = to_arrow(operation.rows)
+        # An overwrite of the schema gives the table its columns, with what they are generated from.
+        data = to_arrow(as_held(operation.rows), with_metadata=operation.schema_mode == "overwrite")
         if operation.files > 1:
             data = _in_pieces(data, operation.files)
             arguments["target_file_size"] = 1

@@ -7,7 +7,7 @@ from typing import Any
 
 from deltalake import CommitProperties, DeltaTable
 
-from delta_adapters.arrow_rows import to_arrow
+from delta_adapters.arrow_rows import as_held, to_arrow
 from delta_adapters.dialects import Dialect, render_sql
 from delta_adapters.merge_clauses import builder_method
 from delta_models.operations import Merge, MergeClause
@@ -24,7 +24,7 @@ def merge(
 
     def perform(properties: CommitProperties) -> object:
         merger: Any = table.merge(
-            to_arrow(operation.source),
+            to_arrow(as_held(operation.source)),
             render_sql(operation.on, joined_schema, dialect),
             source_alias=SOURCE,
             target_alias=TARGET,

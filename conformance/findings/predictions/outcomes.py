@@ -15,17 +15,14 @@ from conformance.findings.predictions.tables import (
     rows_before,
     same_rows,
     snapshot_of,
-    with_literals,
     wrong_reads,
 )
 from conformance.observations.observation import Observation
-from delta_models.expressions import Expression, Literal, NotEvaluable, evaluate
 from delta_models.log import Commit, Snapshot, paths
 from delta_models.log.actions import Add
 from delta_models.log.reader import live_adds
 from delta_models.operations import (
     AddColumn,
-    AddConstraint,
     Append,
     Create,
     CreateAs,
@@ -43,10 +40,10 @@ from delta_models.operations import (
 )
 from delta_models.outcomes import Committed, NoChange, Rejected, Unknown
 from delta_models.requirements import Violation
-from delta_models.schema import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, DecimalType, Struct
+from delta_models.schema import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ
 from delta_models.table import Table
 from delta_models.table.merge import merge
-from delta_models.values import Decimal, Row, Rows, Value, bag, row_key
+from delta_models.values import Rows, Value
 from delta_models.wire_names import text_of
 
 LONG_NAME = 255  # bytes that a file system allows a name
@@ -167,45 +164,6 @@ def folder_name_too_long(observation: Observation, _: Violation) -> bool:
         and any(len(part) > LONG_NAME and "=" in part for part in message.split("/"))
         and is_unchanged(observation)
     )
-
-
-def constraint_without_the_point(observation: Observation, _: Violation) -> bool:
-    """The engine decides as it must by constraints whose decimals have lost their point."""
-    before, rows = observation.before, rows_before(observation)
-    if before is None or rows is None:
-        return False
-    operation, outcome = observation.operation, observation.outcome
-    if isinstance(operation, AddConstraint):
-        check = _without_point(operation.check)
-        if check == operation.check:
-            return False
-        if isinstance(outcome, Rejected) and outcome.kind == "overflow":
-            return not _fits(check)
-        refused = isinstance(outcome, Rejected) and outcome.kind == "constraint"
-        return refused == any(_breaks(check, before.schema, row) for row in rows) and is_unchanged(
-            observation
-        ) == isinstance(outcome, Rejected)
-    return _decides_without_point(observation, before, rows)
-
-
-def _decides_without_point(observation: Observation, before: Snapshot, rows: tuple[Row, ...]) -> bool:
-    """Whether rows are let in, or refused, by constraints without a point and by all others as they are."""
-    known = _constraints(observation)
-    wrong = [_without_point(check) for check in known]
-    if wrong == known:
-        return False
-    if isinstance(observation.outcome, Committed):
-        found = rows_after(observation)
-        if found is None or found.schema.names != before.schema.names:
-            return False
-        written = bag(found.schema, found.rows) - bag(before.schema, rows)
-        new = [row for row in found.rows if row_key(found.schema, row) in written]
-        return not any(_breaks(check, before.schema, row) for check in wrong for row in new)
-    refused = observation.outcome
-    if not isinstance(refused, Rejected) or refused.kind != "constraint" or not is_unchanged(observation):
-        return False
-    right = observation.expectation.ordinary.table
-    return any(_breaks(check, right.schema, row) for check in wrong for row in right.rows)
 
 
 def table_not_replaced(observation: Observation, _: Violation) -> bool:
@@ -343,42 +301,6 @@ def _info_time(observation: Observation, version: int) -> int:
 def _lacks_its_vector(folder: Path, add: Add) -> bool:
     file = add.deletion_vector.file(folder) if add.deletion_vector is not None else None
     return file is not None and not file.exists()
-
-
-def _without_point(check: Expression) -> Expression:
-    def change(literal: Literal) -> Literal:
-        if not isinstance(literal.type, DecimalType) or literal.value is None:
-            return literal
-        scale = literal.type.scale
-        return Literal(literal.type, Decimal(literal.value.at_scale(scale).unscaled * 10**scale, scale))
-
-    return with_literals(check, change)
-
-
-def _fits(check: Expression) -> bool:
-    """Whether each decimal of a constraint has as many digits as its type allows."""
-    fitting = True
-
-    def look(literal: Literal) -> Literal:
-        nonlocal fitting
-        if isinstance(literal.type, DecimalType) and literal.value is not None:
-            fitting = fitting and abs(literal.value.unscaled) < 10**literal.type.precision
-        return literal
-
-    with_literals(check, look)
-    return fitting
-
-
-def _constraints(observation: Observation) -> list[Expression]:
-    """The checks that the model's table has."""
-    return [check for _, check in observation.model.constraints]
-
-
-def _breaks(check: Expression, schema: Struct, row: Row) -> bool:
-    try:
-        return evaluate(check, schema, row) is False
-    except NotEvaluable:
-        return False
 
 
 def _days(observation: Observation, snapshot: Snapshot) -> Iterator[Value]:

@@ -15,13 +15,14 @@ from conformance.findings.predictions.tables import (
     wrong_reads,
 )
 from conformance.observations.observation import Observation
-from delta_models.expressions import And, Column, Compare, Expression, columns_of
+from delta_adapters.deviations.predicates import subexpressions
+from delta_models.expressions import And, Column, Compare, Expression, IsNotNull, IsNull, columns_of
 from delta_models.log import Snapshot
 from delta_models.log.actions import spelling
 from delta_models.log.reader import live_adds
 from delta_models.outcomes import Outcome, Rejected
 from delta_models.requirements import Violation
-from delta_models.schema import LONG, TIMESTAMP, TIMESTAMP_NTZ, DecimalType
+from delta_models.schema import LONG, TIMESTAMP, TIMESTAMP_NTZ, Array, DecimalType, Map, Struct
 
 OVERFLOW = re.compile(r"parse decimal overflow \((?P<said>[^)]+)\)")
 UNKNOWN_COLUMN = re.compile(r"Predicate references unknown column: (\S+)")
@@ -109,6 +110,21 @@ def pruning_by_an_unknown_column(observation: Observation, _: Violation) -> bool
         and told[1] in {column.path[0] for column in columns_of(where)}
         and is_unchanged(observation)
     )
+
+
+def nested_column_unknown(observation: Observation, _: Violation) -> bool:
+    """A write is refused since its predicate, which asks whether a nested column is null, names an unknown column."""
+    told = UNKNOWN_COLUMN.search(message_of(observation.outcome))
+    before, where = observation.before, getattr(observation.operation, "where", None)
+    if told is None or before is None or not isinstance(observation.outcome, Rejected):
+        return False
+    nested = {field.name for field in before.schema if isinstance(field.type, Struct | Array | Map)}
+    asked = {
+        part.operand.path[0]
+        for part in subexpressions(where)
+        if isinstance(part, IsNull | IsNotNull) and isinstance(part.operand, Column)
+    }
+    return told[1] in nested & asked and is_unchanged(observation)
 
 
 def _refused(

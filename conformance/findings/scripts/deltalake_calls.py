@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from conformance.findings.scripts import deltalake_definition as definition
 from conformance.findings.scripts.calls import Calls, joined
 from conformance.findings.scripts.literals import NotPrintable, arrow_schema, arrow_table, holds_moments
+from delta_adapters.arrow_rows import as_held
 from delta_adapters.dialects import render_sql
 from delta_adapters.dialects.delta_rs import DeltaRsDialect
 from delta_models import operations as ops
@@ -208,7 +210,7 @@ class DeltalakeCalls(Calls):
         if operation.transaction is not None:
             told = f"app_transactions=[Transaction{operation.transaction!r}]"
             arguments.append(f"commit_properties=CommitProperties({told})")
-        data = self._rows(operation.rows)
+        data = self._rows(operation.rows, with_metadata=operation.schema_mode == "overwrite")
         if operation.files == 1:
             return joined(f"write_deltalake({target}, ", data, f", {', '.join(arguments)})")
         size = max(1, -(-len(operation.rows) // operation.files))
@@ -233,8 +235,10 @@ class DeltalakeCalls(Calls):
         calls = "".join(f".{_clause(clause, both)}" for clause in operation.clauses)
         return [*lines, f"merger{calls}.execute()"]
 
-    def _rows(self, rows: Rows) -> list[str]:
-        return arrow_table(rows, self.schema_name(rows.schema))
+    def _rows(self, rows: Rows, *, with_metadata: bool = False) -> list[str]:
+        held = as_held(rows)
+        plain = Struct(tuple(replace(field, metadata_json="{}") for field in held.schema))
+        return arrow_table(rows, self.schema_name(held.schema if with_metadata else plain))
 
     def schema_definition(self, schema: Struct) -> list[str]:
         """The lines of a schema."""

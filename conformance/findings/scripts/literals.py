@@ -30,14 +30,17 @@ def bracketed(before: str, parts: list[str], after: str) -> list[str]:
 
 
 def arrow_schema(schema: Struct) -> list[str]:
-    """A `pa.schema(...)`, nullability included."""
+    """A `pa.schema(...)`, nullability and the texts among the metadata of columns included."""
     fields = []
     for field in schema:
         kind = arrow_type(field.type)
+        plain = field.nullable and field.metadata_json == "{}"
+        more = "" if field.nullable else ", nullable=False"
+        more += "" if field.metadata_json == "{}" else f", metadata={field.metadata!r}"
         fields.append(
             f'("{field.name}", {kind})'
-            if field.nullable and field.name.isidentifier()
-            else f"pa.field({field.name!r}, {kind}{'' if field.nullable else ', nullable=False'})"
+            if plain and field.name.isidentifier()
+            else f"pa.field({field.name!r}, {kind}{more})"
         )
     return bracketed("pa.schema([", fields, "])")
 

@@ -122,6 +122,13 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "Void Type",
     ),
     _outcome(
+        "special-names-may-be-refused",
+        "A new column whose name has a blank, a line break or one of ,;{}()= may be refused where column mapping is"
+        " off.",
+        "Column Mapping",
+        "lenient",
+    ),
+    _outcome(
         "existing-column-refused",
         "A new column with the name of one that there is, whatever its case, is refused.",
         SPARK,

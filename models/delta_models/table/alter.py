@@ -47,6 +47,7 @@ from delta_models.table.state import Table
 from delta_models.values import Row
 
 REFUSALS = ("schema", "bad-argument", "unsupported-feature")
+SPECIAL = frozenset(" ,;{}()\n\t=")  # in names these trouble Parquet, and delta-spark refuses them
 # The least number of whole digits of a decimal type to which an integer type may be widened.
 DIGITS = {BYTE: 10, SHORT: 10, INTEGER: 10, LONG: 20}
 WIDER: dict[DataType, tuple[Primitive, ...]] = {
@@ -67,7 +68,8 @@ class _Taken(Exception):
 def add_column(table: Table, operation: AddColumn) -> Expectation:
     """Expect a new column that is null in every existing row.
 
-    One that may not be null is refused. Where there are no rows, nothing is wrong with it, and it may be added.
+    One that may not be null is refused. Where there are no rows, nothing is wrong with it, and it may be added. Column
+    mapping is there to avoid restrictions of names, so that without it engines may restrict them, as delta-spark does.
     """
 
     def edit(parent: Struct) -> Struct:
@@ -80,6 +82,8 @@ def add_column(table: Table, operation: AddColumn) -> Expectation:
         return refusal
     try:
         added = _edit_schema(table, operation.parent, edit, "contents.add-column")
+        if not _is_mapped(table) and not SPECIAL.isdisjoint(operation.field.name):
+            added = allow_refusal(added, table, REFUSALS, "outcome.special-names-may-be-refused")
         return added if operation.field.nullable else refusal.or_else(*added.allowed_outcomes)
     except _Taken:
         if not operation.field.nullable:

@@ -39,8 +39,18 @@ def append(table: Table, operation: Append) -> Expectation:
 
 
 def overwrite(table: Table, operation: Overwrite) -> Expectation:
-    """Expect the new rows in place of all rows, of those a predicate picks, or of the partitions they touch."""
-    return refuse_in_append_only(table, _overwrite(table, operation))
+    """Expect the new rows in place of all rows, of those a predicate picks, or of the partitions they touch.
+
+    If rows give the table another schema, it is free whether their columns stay NOT NULL: delta-spark takes them for
+    those of a query, which may all be null.
+    """
+    expectation = _overwrite(table, operation)
+    if operation.schema_mode == "overwrite":
+        rows = Rows(Struct(tuple(map(_as_nullable, operation.rows.schema))), operation.rows.rows)
+        if rows.schema != operation.rows.schema:
+            as_query = _overwrite(table, replace(operation, rows=rows))
+            expectation = as_query.or_else(*expectation.allowed_outcomes)
+    return refuse_in_append_only(table, expectation)
 
 
 def _overwrite(table: Table, operation: Overwrite) -> Expectation:
@@ -129,6 +139,22 @@ def apply_transaction(
         replace(allowed, breaks="outcome.repeated-transaction-skipped") for allowed in allowed_outcomes
     )
     return expect_no_change(table, "contents.repeated-transaction", most=0).or_else(*repeated)
+
+
+def _as_nullable(field: Field) -> Field:
+    """A column as a query has it: it may be null, and so may all inside of it."""
+    return replace(field, type=_type_as_nullable(field.type), nullable=True)
+
+
+def _type_as_nullable(data_type: DataType) -> DataType:
+    match data_type:
+        case Struct(fields=fields):
+            return Struct(tuple(map(_as_nullable, fields)))
+        case Array(element=element):
+            return Array(_type_as_nullable(element))
+        case Map(key=key, value=value):
+            return Map(_type_as_nullable(key), _type_as_nullable(value))
+    return data_type
 
 
 def _partition_of(table: Table) -> Callable[[Row], object]:

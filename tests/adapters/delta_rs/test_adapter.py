@@ -331,3 +331,26 @@ def rows_of(host, **read):
 def kind_of(reply):
     assert isinstance(reply.outcome, Rejected), reply.outcome
     return reply.outcome.kind
+
+
+def test_an_overwrite_of_the_schema_says_what_columns_are_generated_from(delta_rs, log):
+    made = Field("made", LONG).with_metadata({"delta.generationExpression": "id + 1"})
+    schema = Struct((Field("id", LONG), made))
+    assert delta_rs.execute(Create(schema)).outcome == Committed()
+    wider = Struct((*schema.fields, Field("more", LONG)))
+    overwrite = Overwrite(Rows(wider, ((1, 2, 3),)), schema_mode="overwrite")
+    assert delta_rs.execute(overwrite).outcome == Committed()
+    (metadata,) = (action["metaData"] for action in log(1) if "metaData" in action)
+    told = [field["metadata"] for field in json.loads(metadata["schemaString"])["fields"]]
+    assert told == [{}, {"delta.generationExpression": "id + 1"}, {}]
+
+
+def test_a_merge_gets_a_source_whose_nulls_are_declared(delta_rs):
+    schema = Struct((Field("id", LONG, nullable=False), Field("letter", STRING)))
+    assert delta_rs.execute(Create(schema)).outcome == Committed()
+    same = Compare("=", Column(("source", "id")), Column(("target", "id")))
+    known = Compare("=", Column(("source", "id")), number(1))
+    insert = MergeClause("not-matched", "insert", condition=known, everything=True)
+    merge = Merge(Rows(schema, ((1, "a"), (None, "b"))), same, (insert,))
+    assert delta_rs.execute(merge).outcome == Committed()
+    assert arrow_to_rows(delta_rs.read(Read()).table, schema).rows == ((1, "a"),)

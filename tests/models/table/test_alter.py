@@ -66,6 +66,12 @@ class TestColumns:
             model_history(), ops.AddColumn(Field("new", LONG), parent=("nowhere",))
         )
 
+    def test_names_with_blanks_may_be_refused_where_column_mapping_is_off(self) -> None:
+        blank, plain = ops.AddColumn(Field("x y", LONG)), ops.AddColumn(Field("x-y", LONG))
+        assert {"Committed", "schema"} <= kinds(model_history(), blank)
+        assert kinds(model_history(), plain) == {"Committed"}
+        assert kinds(model_history(properties=MAPPED), blank) == {"Committed"}
+
     def test_a_column_that_may_not_be_null_may_be_added_where_there_are_no_rows(self) -> None:
         strict = ops.AddColumn(Field("new", LONG, nullable=False))
         empty = ModelHistory().after(ops.Create(struct(("id", LONG))))

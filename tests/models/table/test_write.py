@@ -196,3 +196,17 @@ class TestAnOverwriteOfTheSchemaThatRulesHangOn:
     def test_without_rows_nothing_says_what_it_does(self) -> None:
         with pytest.raises(NotModelled, match="a rule names"):
             self.constrained().expect(ops.Overwrite(Rows(self.LESS, ()), schema_mode="overwrite"))
+
+
+def test_an_overwrite_of_the_schema_may_keep_not_null_or_take_the_rows_for_those_of_a_query() -> None:
+    inner = Struct((Field("x", LONG, nullable=False),))
+    strict = Struct(
+        (Field("id", LONG, nullable=False), Field("inner", inner), Field("n", Array(LONG, False)))
+    )
+    free = Struct((Field("id", LONG), Field("inner", struct(("x", LONG))), Field("n", Array(LONG))))
+    now = model_history(THREE)
+    whole = ops.Overwrite(Rows(strict, ((1, (2,), (3,)),)), schema_mode="overwrite")
+    assert [allowed.table.schema for allowed in now.expect(whole).allowed_outcomes] == [free, strict]
+    broken = ops.Overwrite(Rows(strict, ((None, (2,), (3,)),)), schema_mode="overwrite")
+    assert {"Committed", "constraint"} <= kinds(now, broken)
+    assert now.after(broken).table.schema == free
