@@ -127,6 +127,8 @@ DIFFERENCES: Mapping[str, Difference] = {
     "merged-files-stay": merges.merged_files_stay,
     "merge-finds-no-file-to-remove": merges.merge_finds_no_file_to_remove,
     "each-match-by-itself": merges.each_match_by_itself,
+    "merged-files-told": merges.merged_files_told,
+    "each-match-told": merges.each_match_told,
     "each-match-counted": merges.each_match_counted,
     "values-of-removes-are-short": tombstones.values_of_removes_are_short,
     "refused-for-a-null-of-a-remove": tombstones.refused_for_a_null_of_a_remove,

@@ -62,8 +62,14 @@ def one_group_of_files_written(observation: Observation, _: Violation) -> bool:
 def one_group_of_files_written_in_a_race(observation: Observation, _: Violation) -> bool:
     """Each commit of several writes at once changed all rows that its write picks, or those of one group's files.
 
-    At least one is of a group. A write that has not committed was refused, or found no row.
+    At least one is of a group. A write that has not committed was refused, or found no row. Each write found its files
+    in the state before the race, or each in the state that the commit before its own left.
     """
+    return _all_on_the_first_state(observation) or _one_after_another(observation)
+
+
+def _all_on_the_first_state(observation: Observation) -> bool:
+    """Whether all writes of a race found their files in the state before it."""
     race, before, found = observation.race, observation.before, rows_after(observation)
     if race is None or before is None or found is None or len(race.operations) > MOST_WRITERS:
         return False
@@ -93,6 +99,57 @@ def one_group_of_files_written_in_a_race(observation: Observation, _: Violation)
             if expected == bag(found.schema, found.rows):
                 return True
     return False
+
+
+def _one_after_another(observation: Observation) -> bool:
+    """Whether each commit of a race is what its write makes of the state before it, and at least one of one group."""
+    race, before, after = observation.race, observation.before, observation.after
+    if race is None or before is None or after is None or len(race.operations) > MOST_WRITERS:
+        return False
+    first = files_with_rows(observation, before)
+    states: list[list[File]] = [first]  # after each commit
+    for commit in observation.commits:
+        removed = {remove.key for remove in commit.removes}
+        added = [(add, observation.reader.file_rows(after, add)) for add in commit.adds]
+        if not removed <= {add.key for add, _ in states[-1]}:
+            return False
+        states.append([file for file in states[-1] if file[0].key not in removed] + added)
+    steps = list(zip(observation.commits, states, states[1:], strict=False))
+    for order in permutations(range(len(race.operations)), len(steps)):
+        if any(isinstance(race.outcomes[number], Rejected) for number in order):
+            continue
+        others = [number for number in range(len(race.operations)) if number not in order]
+        if not all(_changed_nothing(race, number, before, first) for number in others):
+            continue
+        made = [
+            _made(observation, race.operations[number], old, new, {remove.key for remove in commit.removes})
+            for number, (commit, old, new) in zip(order, steps, strict=True)
+        ]
+        if True in made and None not in made:
+            return True
+    return False
+
+
+def _made(
+    observation: Observation,
+    write: Operation,
+    old: Sequence[File],
+    new: Sequence[File],
+    removed: Collection[object],
+) -> bool | None:
+    """Whether a write made a state of another by one group's files: False if by all that it picks, None if neither."""
+    before = observation.before
+    if before is None:
+        return None
+    there = bag(before.schema, [row for _, rows in new for row in rows])
+    right = result_on(observation, [row for _, rows in old for row in rows], write)
+    if right is not None and bag(right.schema, right.rows) == there:
+        return False
+    if not _group_of(before, write, old, removed):
+        return None
+    changed = result_on(observation, [row for add, rows in old if add.key in removed for row in rows], write)
+    left = bag(before.schema, [row for add, rows in old if add.key not in removed for row in rows])
+    return True if changed is not None and left + bag(changed.schema, changed.rows) == there else None
 
 
 def _changed_nothing(race: RaceObservation, number: int, before: Snapshot, files: Sequence[File]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from conformance.findings.predictions.passed_over import one_group_of_files_written_in_a_race
 from conformance.findings.predictions.tables import rows_after
 from conformance.observations.observation import Observation, RaceObservation
 from delta_models.concurrency import CompletedOperation
@@ -36,12 +37,15 @@ def append_refused_as_reader(observation: Observation, violation: Violation) -> 
         isinstance(outcome, Rejected) for outcome in race.outcomes
     ):
         return False
-    # Nothing of it is there: some order of the others explains the table.
+    # Nothing of it is there: some order of the others explains the table, but for files that one may have passed over.
     return (
         refused != []
         and all(outcome.kind == READ for outcome in refused)
         and any(commit.removes for commit in observation.commits)
-        and _is_explained(observation, race, Counter())
+        and (
+            _is_explained(observation, race, Counter())
+            or one_group_of_files_written_in_a_race(observation, violation)
+        )
     )
 
 
