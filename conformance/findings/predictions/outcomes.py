@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from conformance.findings.predictions.tables import (
     files_with_rows,
     holds_files,
     is_unchanged,
+    literals_of,
     message_of,
     rows_after,
     rows_before,
