@@ -49,7 +49,7 @@ PATTERNS: tuple[tuple[str, tuple[str, ...]], ...] = (
         "bad-argument",
         (
             r"Version to restore .* should be less",
-            r"Constraint with name .* does not exist",
+            r"Constraint with name:? .* (does not exist|doesn't exists|already exists)",
             r"a constraint with this name already exists",
             r"Invalid version range",
         ),

@@ -67,6 +67,8 @@ def all_but_live_files_vacuumed(observation: Observation, violation: Violation) 
         return False
     if violation.requirement == "outcome.commits":
         return bool(before.tombstones) and len(observation.commits) == 2  # the vacuum's start and its end
+    if violation.requirement == "crash.left-overs-kept":
+        return True  # they are young as well
     gone = paths.resolve(folder, violation.where)
     return gone not in live and gone.is_relative_to(folder) and _is_looked_at(gone, observation)
 
@@ -97,7 +99,8 @@ def new_files_vacuumed(observation: Observation, violation: Violation) -> bool:
         return False
     full = [one for one in race.operations if isinstance(one, Vacuum) and not one.lite and not one.dry_run]
     known = {add.path for add in before.live.values()}
-    new = [add.path for commit in observation.commits for add in commit.adds if add.path not in known]
+    named = [file.path for commit in observation.commits for file in (*commit.adds, *commit.cdcs)]
+    new = [path for path in named if path not in known]
     gone = [path for path in new if _is_gone(observation, path)]
     stay = [add.path for add in live_adds(after) if add.path in known]
     return (
