@@ -496,6 +496,41 @@ class RefusesInOtherWords(Tampered):
         return Rejected("overflow", self.words) if refused else outcome
 
 
+class CountsOneNullMore(Tampered):
+    """The nullCount of the column `c0` is one more than its lists and their items."""
+
+    def commit(self, operation: Operation, forms: list[Form]) -> list[Form]:
+        return _edited(forms, "add", lambda add: _set_bound(add, "nullCount", "c0", 2))
+
+
+class AnswersNoLists(Tampered):
+    """Lists are answered as null, whatever the statistics say."""
+
+    def answer(self, read: Read, table: pa.Table) -> pa.Table:
+        if "c0" not in table.schema.names:
+            return table
+        return table.set_column(0, "c0", pa.nulls(len(table), table.schema.field("c0").type))
+
+
+class LosesARow(Tampered):
+    """A read loses its last row."""
+
+    def answer(self, read: Read, table: pa.Table) -> pa.Table:
+        return table.slice(0, max(0, len(table) - 1))
+
+
+class RecordsAnotherMerge(Tampered):
+    """The change data of a merge tell another row."""
+
+    def outcome(self, operation: Operation, outcome: Outcome) -> Outcome:
+        if isinstance(operation, Merge):
+            (path,) = (Path(self._location) / "_change_data").rglob("*.parquet")
+            table = pq.ParquetFile(path).read()
+            ids = pa.array([9] * len(table), table.schema.field("id").type)
+            pq.write_table(table.set_column(table.schema.get_field_index("id"), "id", ids), path)
+        return outcome
+
+
 class RefusesTheFilterOtherwise(Tampered):
     """A filter is refused as it was, but for another number."""
 

@@ -85,6 +85,7 @@ SAME_ID = Compare("=", Column(("source", "id")), Column(("target", "id")))
 ABOVE_5 = Compare(">", Column(("source", "v")), Literal(DOUBLE, 5.0))
 DELETE_ABOVE_5 = MergeClause("matched", "delete", condition=ABOVE_5)
 DELETE = MergeClause("matched", "delete")
+RECORDED = (("delta.enableChangeDataFeed", "true"),)
 COUNTED = [  # a delete of two rows of three, whose change data are recorded
     *written(NUMBERS, (1, 1.0), (2, 1.0), (3, 2.0), properties=(("delta.enableChangeDataFeed", "true"),)),
     Delete(Compare("=", V, Literal(DOUBLE, 1.0))),
@@ -208,6 +209,21 @@ LOCKSTEP: Sequence[tuple[str, str, list[Operation], str]] = (
      "outcome.ambiguous-match-refused"),
     ("delta-rs-merges-every-match", "CountsADeletedRowLess",
      [*written(NUMBERS, (1, 1.0)), Merge(Rows(NUMBERS, ((1, 5.0),)), SAME_ID, (DELETE,))], "metrics.rows-merged"),
+    ("delta-rs-merges-every-match", "RecordsAnotherMerge",
+     [*written(NUMBERS, (1, 1.0), properties=RECORDED),
+      Merge(Rows(NUMBERS, ((1, 5.0), (1, 6.0))), SAME_ID, (DELETE,))], "cdc.equals-difference"),
+    ("delta-rs-merged-files-stay", "RecordsAnotherMerge",
+     [*written(TEXTS, (1, " "), partition_by=("part",), properties=RECORDED),
+      Merge(Rows(TEXTS, ((1, " "),)), SAME_ID, (DELETE,))], "cdc.equals-difference"),
+    ("delta-rs-passes-over-files", "LosesARow",
+     [*written(TEXTS, (1, "a"), (2, "a"), (3, "b"), (4, "b"), partition_by=("part",)), Read(columns=("part",))],
+     "read.latest"),
+    ("delta-rs-counts-nulls-of-items", "CountsOneNullMore", minimal("delta-rs-counts-nulls-of-items"),
+     "stats.null-count"),
+    ("delta-rs-counts-nulls-of-items", "AnswersNoLists", minimal("delta-rs-counts-nulls-of-items"), "read.latest"),
+    ("delta-rs-null-flags-kept", "DoublesARowOfAFilter",
+     [*written(FLAGS, (1, True, True), (2, None, True), partition_by=("part",)),
+      Read(where=Compare("=", PART, Literal(BOOLEAN, True)))], "read.filter"),
     ("delta-rs-passes-over-files", "DeletesMatchesOfOne",
      [*written(TEXTS, (1, "a"), (2, "a"), (3, "c"), partition_by=("part",)), Delete(IsNotNull(PART))],
      "contents.delete"),
@@ -407,6 +423,37 @@ def test_beside_a_refused_write_an_update_that_passes_over_a_row_is_new(
         Interleave(
             (Delete(Compare("=", PART, one)), Update((("part", one),), Compare("=", PART, two))),
             (1, 1, 0, 1, 1, 0, 0, 0),
+        ),
+    ]
+    found = in_a_race("UpdatesOneRowOfItsOwn", "race.no-", steps, instrumented_engines, tmp_path)
+    assert found
+    assert {candidates for _, candidates in found} == {causes}, found
+
+
+@pytest.mark.parametrize(
+    ("second", "causes"),
+    ((((2, 2),), ("delta-rs-passes-over-files",)), (((2, 2), (1, 2)), ())),
+    ids=("passes-over-a-file", "passes-over-a-row"),
+)
+def test_after_the_commit_of_another_write_an_update_that_passes_over_a_row_is_new(
+    second: tuple[tuple[int, int], ...],
+    causes: tuple[str, ...],
+    instrumented_engines: InstrumentedEngines,
+    tmp_path: Path,
+):
+    """The second update begins when the first has committed, and finds its file too."""
+    schema = struct(("id", LONG), ("part", LONG))
+    one, two = Literal(LONG, 1), Literal(LONG, 2)
+    steps: list[Operation] = [
+        Create(schema, ("part",)),
+        Append(Rows(schema, ((1, 1),))),
+        Append(Rows(schema, second)),
+        Interleave(
+            (
+                Update((("part", two),), Compare("=", PART, one)),
+                Update((("part", one),), Compare("=", PART, two)),
+            ),
+            (0, 0, 0, 0, 1, 1, 1, 1),
         ),
     ]
     found = in_a_race("UpdatesOneRowOfItsOwn", "race.no-", steps, instrumented_engines, tmp_path)

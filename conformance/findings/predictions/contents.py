@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -23,7 +23,7 @@ from conformance.findings.predictions.tables import (
 )
 from conformance.observations.observation import Observation
 from delta_models.expressions import Column, NotEvaluable, columns_of, evaluate
-from delta_models.log import paths
+from delta_models.log import Snapshot, paths
 from delta_models.operations import Assignments, Delete, Merge, Operation, Update
 from delta_models.outcomes import Committed, NoChange
 from delta_models.requirements import Violation
@@ -120,18 +120,20 @@ def new_columns_filled_too(observation: Observation, _: Violation) -> bool:
     operation, before, rows = observation.operation, observation.before, rows_before(observation)
     if not isinstance(operation, Merge) or before is None or rows is None or not operation.schema_evolution:
         return False
+    return any(_leaves(observation, merge, rows) for merge in merges_that_fill_too(operation, before))
+
+
+def merges_that_fill_too(merge: Merge, before: Snapshot) -> Iterator[Merge]:
+    """The merge, with clauses that list their columns and fill those as well that it adds to the table."""
     known = {name.casefold() for name in before.schema.names}
-    new = [
+    new = tuple(
         (name, Column(("source", name)))
-        for name in operation.source.schema.names
-        if name.casefold() not in known
-    ]
-    if not new:
-        return False
-    return any(
-        _leaves(observation, _with_more_assigned(operation, tuple(new), actions), rows)
-        for actions in (("insert",), ("update",), ("insert", "update"))
+        for name in merge.source.schema.names
+        if name.casefold() not in known and merge.schema_evolution
     )
+    if new:
+        for actions in (("insert",), ("update",), ("insert", "update")):
+            yield _with_more_assigned(merge, new, actions)
 
 
 def unknown_rows_deleted(observation: Observation, _: Violation) -> bool:

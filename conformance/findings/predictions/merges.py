@@ -16,6 +16,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from conformance.findings.predictions.commits import OLD_IMAGES
+from conformance.findings.predictions.contents import merges_that_fill_too
 from conformance.findings.predictions.tables import (
     files_with_rows,
     is_unchanged,
@@ -84,10 +85,20 @@ def merged_files_told(observation: Observation, violation: Violation) -> bool:
 def each_match_by_itself(observation: Observation, _: Violation) -> bool:
     """Of each row that several source rows match, the merge made a row for each match, by the clause that fits it.
 
-    Files with escaped paths may have stayed as well.
+    Files with escaped paths may have stayed as well, and new columns may be filled as `new_columns_filled_too` says.
     """
-    found, made = rows_after(observation), _made_by_each_match(observation)
-    if found is None or made is None or not isinstance(observation.outcome, Committed):
+    operation, before = observation.operation, observation.before
+    if not isinstance(operation, Merge) or before is None or not isinstance(observation.outcome, Committed):
+        return False
+    return any(
+        _leaves_each_match(observation, merge)
+        for merge in (operation, *merges_that_fill_too(operation, before))
+    )
+
+
+def _leaves_each_match(observation: Observation, merge: Merge) -> bool:
+    found, made = rows_after(observation), _made_by_each_match(observation, merge)
+    if found is None or made is None:
         return False
     right, there = bag(found.schema, made), bag(found.schema, found.rows)
     return there == right or any(
@@ -98,14 +109,13 @@ def each_match_by_itself(observation: Observation, _: Violation) -> bool:
 def each_match_told(observation: Observation, violation: Violation) -> bool:
     """The change data tell each match by itself, and the table is what these matches make of it."""
     before, after, rows = observation.before, observation.after, rows_before(observation)
-    made = _made_by_each_match(observation)
-    if before is None or after is None or rows is None or made is None:
+    operation = observation.operation
+    if not isinstance(operation, Merge) or before is None or after is None or rows is None:
         return False
-    if not each_match_by_itself(observation, violation):
+    made = _made_by_each_match(observation, operation)
+    if made is None or not each_match_by_itself(observation, violation):
         return False
     told = Counter[Key]()
-    operation = observation.operation
-    assert isinstance(operation, Merge)  # noqa: S101 - _made_by_each_match has seen to it
     old = _widened(before.schema, after.schema, rows)
     for row, numbers in zip(old, _matches(observation, operation, rows), strict=True):
         told[row_key(after.schema, row)] -= max(1, len(numbers))
@@ -129,11 +139,10 @@ def each_match_counted(observation: Observation, violation: Violation) -> bool:
     return violation.detail.startswith(f"numtargetrowsdeleted is said to be {deleted}, ")
 
 
-def _made_by_each_match(observation: Observation) -> list[Row] | None:
+def _made_by_each_match(observation: Observation, operation: Merge) -> list[Row] | None:
     """The rows that a merge makes of all matches, each by itself; None if no row matches twice, or it can't be said."""
-    operation, before, after = observation.operation, observation.before, observation.after
-    rows = rows_before(observation)
-    if not isinstance(operation, Merge) or before is None or after is None or rows is None:
+    after, rows = observation.after, rows_before(observation)
+    if after is None or rows is None:
         return None
     matches = _matches(observation, operation, rows)
     if not any(len(numbers) > 1 for numbers in matches):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,6 @@ from conformance.findings.predictions.tables import (
     files_with_rows,
     holds_files,
     is_unchanged,
-    literals_of,
     message_of,
     rows_after,
     rows_before,

@@ -99,7 +99,11 @@ def new_files_vacuumed(observation: Observation, violation: Violation) -> bool:
         return False
     full = [one for one in race.operations if isinstance(one, Vacuum) and not one.lite and not one.dry_run]
     known = {add.path for add in before.live.values()}
-    named = [file.path for commit in observation.commits for file in (*commit.adds, *commit.cdcs)]
+    named = [
+        path
+        for commit in observation.commits
+        for path in (*(add.path for add in commit.adds), *(cdc.path for cdc in commit.cdcs))
+    ]
     new = [path for path in named if path not in known]
     gone = [path for path in new if _is_gone(observation, path)]
     stay = [add.path for add in live_adds(after) if add.path in known]
