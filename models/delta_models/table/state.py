@@ -119,7 +119,7 @@ class Table:
         return tuple((position, width) for position, width in widths if width is not None)
 
     def stored(self, rows: Iterable[Row]) -> tuple[Row, ...]:
-        """Return rows as the table stores them: in partition columns what is empty is null; char(n) texts are padded."""
+        """Return rows as the table stores them: what is empty is null if it partitions, and char(n) is padded."""
         positions = self._may_be_written_as_null
         if not positions and not self._widths:
             return tuple(rows)
