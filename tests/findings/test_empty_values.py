@@ -14,7 +14,7 @@ from conformance.histories import History, Step
 from delta_adapters.contract import Answer, Query
 from delta_adapters.delta_rs import DeltaRs
 from delta_adapters.deviations import all_causes
-from delta_models.expressions import Column, Compare, IsNotNull, Literal
+from delta_models.expressions import Column, Compare, IsNotNull, IsNull, Literal
 from delta_models.operations import (
     AddConstraint,
     Append,
@@ -49,6 +49,8 @@ def columns(data_type: DataType = STRING, *, nullable: bool = False) -> Struct:
 TEXTS, BYTES, LOOSE = columns(), columns(BINARY), columns(nullable=True)
 BEFORE: list[Operation] = [Create(TEXTS, ("part",)), Append(Rows(TEXTS, ((1, "a"), (2, "a"))))]
 NEW = Rows(TEXTS, ((3, ""), (4, "b")))
+LOOSELY: list[Operation] = [Create(LOOSE, ("part",)), Append(Rows(LOOSE, ((1, "a"), (2, None))))]
+EMPTY_TEXT = Rows(LOOSE, ((3, ""),))
 CHECKED: list[Operation] = [Create(LOOSE, ("part",)), AddConstraint("there", IsNotNull(PART))]
 
 
@@ -80,6 +82,15 @@ FORMS: dict[str, tuple[list[Operation], set[str]]] = {
     "bytes-beside-others": (
         [Create(BYTES, ("part",)), Append(Rows(BYTES, ((1, b""), (2, b"ab"))))],
         UNREADABLE,
+    ),
+    "replaced-by-an-empty-value": (
+        [*LOOSELY, Overwrite(EMPTY_TEXT, Compare("=", PART, Literal(STRING, "")))],
+        {"outcome.replace-where-mismatch"},
+    ),
+    "not-replaced-by-null": ([*LOOSELY, Overwrite(EMPTY_TEXT, IsNull(PART))], {"outcome.allowed"}),
+    "constraint-of-null": (
+        [Create(LOOSE, ("part",)), AddConstraint("not", IsNull(PART)), Append(EMPTY_TEXT)],
+        {"outcome.allowed"},
     ),
     "constraint": ([*CHECKED, Append(Rows(LOOSE, ((1, ""),)))], BROKEN),
 }
@@ -132,6 +143,15 @@ class LosesTheOtherRow(Appends):
         return tuple(row for row in rows if row[1] != "b")
 
 
+class RefusesWhatItMayTake(DeltaRs):
+    """A row that keeps the constraints is refused, as one that breaks them."""
+
+    def execute(self, operation: Operation, tag: str) -> Outcome:
+        if isinstance(operation, Append):
+            return Rejected("constraint", "Invalid data found: 1 rows failed validation check.")
+        return super().execute(operation, tag)
+
+
 class RefusesForAnotherReason(DeltaRs):
     """The write reports another refusal, and the read one for another column."""
 
@@ -150,6 +170,7 @@ OF_THE_WRITE = UNREADABLE - {"read.succeeds"}
 NULL = Append(Rows(LOOSE, ((3, None),)))
 SECOND: tuple[tuple[type[DeltaRs], list[Operation], set[str]], ...] = (
     (TakesNullForEmpty, [*CHECKED, NULL], BROKEN),
+    (RefusesWhatItMayTake, [*CHECKED, Append(Rows(LOOSE, ((1, "a"),)))], {"outcome.allowed"}),
     (WritesAnotherId, [*BEFORE, Append(NEW)], OF_THE_WRITE),
     (WritesAnotherId, FORMS["bytes"][0], OF_THE_WRITE),
     (WritesAnotherId, FORMS["constraint"][0], BROKEN),

@@ -14,6 +14,7 @@ from conformance.findings.predictions.contents import escaped_bytes, replaced_by
 from conformance.findings.predictions.tables import (
     files_with_rows,
     in_columns,
+    is_unchanged,
     message_of,
     partition_places,
     rows_after,
@@ -27,7 +28,7 @@ from delta_models.operations import Operation, Overwrite
 from delta_models.outcomes import Committed, Rejected
 from delta_models.requirements import Violation
 from delta_models.schema import BINARY, STRING, Struct
-from delta_models.table import ModelHistory, Table
+from delta_models.table import AllowedOutcome, ModelHistory, Table
 from delta_models.table.history_model import State
 from delta_models.values import Row, Rows
 
@@ -47,6 +48,16 @@ def empty_values_let_in(observation: Observation, _: Violation) -> bool:
     return any(
         left.schema == found.schema and _is_left(observation, left, found) for left in _left(observation)
     )
+
+
+def empty_values_refused(observation: Observation, _: Violation) -> bool:
+    """An operation that has to be made is refused, because its empty values are no null."""
+    outcome = observation.outcome
+    if not isinstance(outcome, Rejected) or outcome.kind != "constraint" or not is_unchanged(observation):
+        return False
+    reached = [one.outcome for one, _ in _reached(observation)]
+    refused = [one.kind for one in reached if isinstance(one, Rejected)]
+    return "constraint" in refused and len(refused) == len(reached)
 
 
 def refused_for_an_empty_value(observation: Observation, violation: Violation) -> bool:
@@ -100,9 +111,18 @@ def _same_but_for_bytes(
 
 def _left(observation: Observation) -> Iterator[Table]:
     """The tables that an operation that has to be refused may leave if an empty value stays one."""
-    rows = rows_before(observation)
     allowed = [one.outcome for one in observation.expectation.allowed_outcomes]
-    if rows is None or not any(isinstance(one, Rejected) and one.kind == "constraint" for one in allowed):
+    if not any(isinstance(one, Rejected) and one.kind == "constraint" for one in allowed):
+        return
+    for reached, kept in _reached(observation):
+        if not isinstance(reached.outcome, Rejected):
+            yield replace(reached.table, rows=(*kept, *reached.table.rows))
+
+
+def _reached(observation: Observation) -> Iterator[tuple[AllowedOutcome, tuple[Row, ...]]]:
+    """What the model allows if an empty value stays one, and the rows that stay beside those that it leaves."""
+    rows = rows_before(observation)
+    if rows is None:
         return
     operation: Operation = observation.operation
     table = replace(observation.model, partition_by=(), rows=rows)
@@ -112,8 +132,7 @@ def _left(observation: Observation) -> Iterator[Table]:
         operation = replace(operation, dynamic=False)
     state = State(table, (1, 1), may_remove=False)
     for reached in ModelHistory((state,)).expect(operation).allowed_outcomes:
-        if not isinstance(reached.outcome, Rejected):
-            yield replace(reached.table, rows=(*kept, *reached.table.rows))
+        yield reached, kept
 
 
 def _outside(observation: Observation, operation: Overwrite, rows: Sequence[Row]) -> tuple[Row, ...]:
