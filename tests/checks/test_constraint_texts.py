@@ -66,7 +66,8 @@ def stands_in(name: str, data_type: DataType, value: Value) -> Expression:
 
 
 @pytest.mark.parametrize(
-    ("data_type", "value"), (*VALUES, (DOUBLE, math.nan), (TIMESTAMP, FAR), (STRING, "a'b"))
+    ("data_type", "value"),
+    (*VALUES, (DOUBLE, math.nan), (TIMESTAMP, FAR), (TIMESTAMP_NTZ, FAR), (STRING, "a'b")),
 )
 @pytest.mark.parametrize("name", ("plain", "Up", "x y", "tick`", 'quote"'))
 def test_what_engines_of_spark_write_is_read_by_others(name: str, data_type: DataType, value: Value):
@@ -124,6 +125,12 @@ def test_words_of_one_engine_are_named(text: str, said: str):
     found = find_private_sql(text, asked, struct(("at", TIMESTAMP_NTZ), ("Up", BINARY)), UTC)
     assert found is not None
     assert said in found
+
+
+def test_words_of_one_engine_are_named_beside_a_function_that_the_model_does_not_know_either():
+    asked = stands_in("at", TIMESTAMP_NTZ, FAR)
+    found = find_private_sql("at = arrow_cast(1, 'Date64')", asked, struct(("at", TIMESTAMP_NTZ)), UTC)
+    assert found == "the model does not know the function 'arrow_cast'"
 
 
 def test_a_text_in_double_quotes_that_was_asked_for_is_no_name():
