@@ -80,6 +80,7 @@ DIFFERENCES: Mapping[str, Difference] = {
     "not-null-forgotten": definitions.not_null_forgotten,
     "constraint-in-its-own-sql": constraint_texts.constraint_in_its_own_sql,
     "empty-values-let-in": empty_values.empty_values_let_in,
+    "log-says-null-for-empty-bytes": contents.log_says_null_for_empty_bytes,
     "empty-values-refused": empty_values.empty_values_refused,
     "refused-for-an-empty-value": empty_values.refused_for_an_empty_value,
     "constraint-of-doubles": rules.constraint_of_doubles,

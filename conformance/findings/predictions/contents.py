@@ -101,6 +101,11 @@ def log_says_null_for_its_name(_: Observation, violation: Violation) -> bool:
     return _said_and_held(violation) == (None, NAME_OF_NULL)
 
 
+def log_says_null_for_empty_bytes(_: Observation, violation: Violation) -> bool:
+    """The log has null where the file has empty bytes."""
+    return _said_and_held(violation) == (None, b"")
+
+
 def log_says_the_year_of_the_era(_: Observation, violation: Violation) -> bool:
     """The log has the moment of the year of the era where the file has one before the year 1."""
     said, held = _said_and_held(violation)
