@@ -7,13 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from conformance.findings import candidate_causes
 from conformance.histories import History, Step
-from delta_adapters.contract import Answer, Identity, Query
+from delta_adapters.contract import Answer, Query
 from delta_adapters.delta_rs import DeltaRs
 from delta_adapters.deviations import all_causes
 from delta_models.expressions import Column, Compare, IsNotNull, IsNull, Literal
@@ -30,11 +28,9 @@ from delta_models.operations import (
 from delta_models.outcomes import Outcome, Rejected
 from delta_models.schema import BINARY, LONG, STRING, DataType, Field, Struct
 from delta_models.values import Row, Rows
-from tests.findings.second_faults import Form, Tampered
 from tests.mutants.stage import ALWAYS, play
 
 CAUSE = "delta-rs-empty-values-in-not-null"
-CAUSE_OF_SPARK = "delta-spark-empty-bytes-in-partitions"
 ID, PART = Column(("id",)), Column(("part",))
 SAME_ID = Compare("=", Column(("source", "id")), Column(("target", "id")))
 ONE = Compare("=", ID, Literal(LONG, 1))
@@ -170,71 +166,6 @@ class RefusesForAnotherReason(DeltaRs):
         if not isinstance(answer, Rejected):
             return answer
         return replace(answer, message=answer.message.replace("part", "id"))
-
-
-class LikeDeltaSpark(Tampered):
-    """delta-spark takes empty bytes alone for what they are, and its files hold the partition columns.
-
-    deltalake itself can't read such a file, so nobody reads.
-    tests/adapters/delta_spark plays the cause itself on the real delta-spark; that takes a JVM.
-    """
-
-    held = b""
-
-    @property
-    def identity(self) -> Identity:
-        return replace(super().identity, name="delta-spark", version="4.4.0")
-
-    def commit(self, operation: Operation, forms: list[Form]) -> list[Form]:
-        for form in forms:
-            add = form.get("add")
-            if add is not None and add["partitionValues"]["part"] == "":
-                add["partitionValues"]["part"] = None
-                file = self.log.parent / add["path"]
-                rows = pq.ParquetFile(file).read()
-                part = pa.array([self.held] * len(rows), pa.binary())
-                pq.write_table(rows.append_column("part", part), file)
-                add["size"] = file.stat().st_size
-        return forms
-
-
-class HoldsOtherBytes(LikeDeltaSpark):
-    """The file holds bytes that are not empty."""
-
-    held = b"x"
-
-
-class LikeDeltaSparkWithAnotherId(LikeDeltaSpark):
-    """The row with the empty value gets another id."""
-
-    def other(self, operation: Operation) -> Operation:
-        if not isinstance(operation, Append):
-            return operation
-        rows = tuple((77, part) for _, part in operation.rows.rows)
-        return replace(operation, rows=Rows(operation.rows.schema, rows))
-
-
-LOOSE_BYTES = columns(BINARY, nullable=True)
-EMPTY_BYTES = Append(Rows(LOOSE_BYTES, ((1, b""),)))
-AGREES = "log.partition-value-agrees-with-file"
-
-
-def test_empty_bytes_that_delta_spark_lets_in_are_recognised(tmp_path: Path):
-    steps: list[Operation] = [Create(LOOSE_BYTES, ("part",)), CHECKED[1], EMPTY_BYTES]
-    found = found_in(LikeDeltaSpark(), steps, tmp_path, reads=False)
-    assert found == {name: {(CAUSE_OF_SPARK,)} for name in (*BROKEN, AGREES)}
-
-
-def test_another_row_beside_empty_bytes_of_delta_spark_is_new(tmp_path: Path):
-    steps: list[Operation] = [Create(LOOSE_BYTES, ("part",)), CHECKED[1], EMPTY_BYTES]
-    found = found_in(LikeDeltaSparkWithAnotherId(), steps, tmp_path, reads=False)
-    assert found == {**{name: {()} for name in BROKEN}, AGREES: {(CAUSE_OF_SPARK,)}}
-
-
-def test_other_bytes_in_a_file_beside_null_in_the_log_are_new(tmp_path: Path):
-    steps: list[Operation] = [Create(LOOSE_BYTES, ("part",)), EMPTY_BYTES]
-    found = found_in(HoldsOtherBytes(), steps, tmp_path, reads=False)
-    assert found == {AGREES: {()}}
 
 
 OF_THE_WRITE = UNREADABLE - {"read.succeeds"}

@@ -98,26 +98,35 @@ def year_of_the_era(observation: Observation, _: Violation) -> bool:
 
 def log_says_null_for_its_name(_: Observation, violation: Violation) -> bool:
     """The log has null where the file has Hive's name of null."""
-    return _said_and_held(violation) == (None, NAME_OF_NULL)
-
-
-def log_says_null_for_empty_bytes(_: Observation, violation: Violation) -> bool:
-    """The log has null where the file has empty bytes."""
-    return _said_and_held(violation) == (None, b"")
+    return said_and_held(violation) == (None, NAME_OF_NULL)
 
 
 def log_says_the_year_of_the_era(_: Observation, violation: Violation) -> bool:
     """The log has the moment of the year of the era where the file has one before the year 1."""
-    said, held = _said_and_held(violation)
+    said, held = said_and_held(violation)
     return isinstance(held, int) and said != held and said == _year_of_the_era(held)
 
 
 def log_says_replacement_characters(_: Observation, violation: Violation) -> bool:
     """The log has replaced bytes where the file has bytes that are no UTF-8."""
-    said, held = _said_and_held(violation)
+    said, held = said_and_held(violation)
     if not isinstance(said, bytes) or not isinstance(held, bytes):
         return False
     return said != held and squeezed_bytes(said) == squeezed_bytes(replaced_bytes(held))
+
+
+def said_and_held(violation: Violation) -> tuple[object, object]:
+    """The partition value that the log says, and the one that the file holds. None for both of other types.
+
+    Those are types whose values are told in no words of Python, such as decimals and NaN.
+    """
+    told = SAID_AND_HELD.search(violation.detail)
+    if told is None:
+        return None, None
+    try:
+        return ast.literal_eval(told["said"]), ast.literal_eval(told["held"])
+    except ValueError:
+        return None, None
 
 
 def new_columns_filled_too(observation: Observation, _: Violation) -> bool:
@@ -271,14 +280,6 @@ def not_null_beside_old_rows(observation: Observation, _: Violation) -> bool:
     if found.schema.names != (*before.schema.names, added.name):
         return False
     return same_rows(found.schema, [(*row, None) for row in rows], found.rows)
-
-
-def _said_and_held(violation: Violation) -> tuple[object, object]:
-    """The partition value that the log says, and the one that the file holds."""
-    told = SAID_AND_HELD.search(violation.detail)
-    if told is None:
-        return None, None
-    return ast.literal_eval(told["said"]), ast.literal_eval(told["held"])
 
 
 def _partition_columns(observation: Observation, data_type: DataType) -> list[int]:

@@ -7,10 +7,15 @@ which an empty value stays one, and null stands in its place afterwards.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from conformance.findings.predictions.contents import escaped_bytes, replaced_bytes, squeezed_bytes
+from conformance.findings.predictions.contents import (
+    escaped_bytes,
+    replaced_bytes,
+    said_and_held,
+    squeezed_bytes,
+)
 from conformance.findings.predictions.tables import (
     files_with_rows,
     in_columns,
@@ -24,7 +29,8 @@ from conformance.findings.predictions.tables import (
     wrong_reads,
 )
 from conformance.observations.observation import Observation
-from delta_models.operations import Operation, Overwrite
+from delta_models.log import Add, Snapshot
+from delta_models.operations import Interleave, Merge, Operation, Overwrite
 from delta_models.outcomes import Committed, Rejected
 from delta_models.requirements import Violation
 from delta_models.schema import BINARY, STRING, Struct
@@ -33,6 +39,7 @@ from delta_models.table.history_model import State
 from delta_models.values import Row, Rows
 
 UNMASKED = re.compile(r'Found unmasked nulls for non-nullable StructArray field "(?P<name>[^"]*)"')
+CAST = re.compile(r"Casting field '(?P<name>[^']*)' with null values to non-nullable")
 EMPTY = ("", b"")
 
 
@@ -50,6 +57,19 @@ def empty_values_let_in(observation: Observation, _: Violation) -> bool:
     )
 
 
+def empty_values_let_in_by_delta_spark(observation: Observation, violation: Violation) -> bool:
+    """The same of empty bytes in any write, and of empty texts in a MERGE that only inserts."""
+    places = _empty_places(observation.model.schema, observation.model.partition_by)
+    has_bytes = any(observation.model.schema.fields[place].type == BINARY for place in places)
+    return (has_bytes or _only_inserts(observation.operation)) and empty_values_let_in(observation, violation)
+
+
+def log_says_null_for_an_empty_value(observation: Observation, violation: Violation) -> bool:
+    """The log has null where the file has empty bytes, or the empty text of a MERGE that only inserts."""
+    said, held = said_and_held(violation)
+    return said is None and (held == b"" or (held == "" and _only_inserts(observation.operation)))
+
+
 def empty_values_refused(observation: Observation, _: Violation) -> bool:
     """An operation that has to be made is refused, because its empty values are no null."""
     outcome = observation.outcome
@@ -62,21 +82,46 @@ def empty_values_refused(observation: Observation, _: Violation) -> bool:
 
 def refused_for_an_empty_value(observation: Observation, violation: Violation) -> bool:
     """A read is refused for null in a column that may not be null, where the log has the empty value of a partition."""
+
+    def is_empty(snapshot: Snapshot, add: Add, place: int) -> bool:
+        return add.partition_values.get(snapshot.schema.names[place]) == ""
+
+    return any(_refused(observation, violation, UNMASKED, is_empty))
+
+
+def refused_for_an_empty_value_of_a_file(observation: Observation, violation: Violation) -> bool:
+    """A read is refused for null in a column that may not be null, where a file has an empty value and the log null."""
+
+    def is_empty(snapshot: Snapshot, add: Add, place: int) -> bool:
+        return set(observation.reader.files.columns(snapshot, add).columns[place]) <= set(EMPTY)
+
+    return any(_refused(observation, violation, CAST, is_empty))
+
+
+def _refused(
+    observation: Observation,
+    violation: Violation,
+    words: re.Pattern[str],
+    is_empty: Callable[[Snapshot, Add, int], bool],
+) -> Iterator[bool]:
+    """Whether each file has such an empty value where a refusal in these words found null."""
     for read, look in wrong_reads(observation, violation):
-        snapshot, told = snapshot_of(observation, read), UNMASKED.search(message_of(look.refused))
+        snapshot, told = snapshot_of(observation, read), words.search(message_of(look.refused))
         if snapshot is None or told is None:
             continue
         places = set(_named(told, snapshot.schema)) & set(
             _empty_places(snapshot.schema, snapshot.partition_by)
         )
-        if any(
-            row[place] is None and add.partition_values.get(told["name"]) == ""
-            for add, rows in files_with_rows(observation, snapshot)
-            for row in rows
-            for place in places
-        ):
-            return True
-    return False
+        for add, rows in files_with_rows(observation, snapshot):
+            for place in places:
+                yield any(row[place] is None for row in rows) and is_empty(snapshot, add, place)
+
+
+def _only_inserts(operation: Operation) -> bool:
+    """Whether it is a MERGE that only inserts, or a race with such a one."""
+    if isinstance(operation, Interleave):
+        return any(map(_only_inserts, operation.operations))
+    return isinstance(operation, Merge) and all(clause.action == "insert" for clause in operation.clauses)
 
 
 def _is_left(observation: Observation, left: Table, found: Rows) -> bool:

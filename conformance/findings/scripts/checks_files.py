@@ -327,8 +327,8 @@ def _values_agree(moment: Moment) -> Ending | None:
         '        file = os.path.join(path, unquote(add["path"]))',
         '        for name in set(pq.read_schema(file).names) & set(add["partitionValues"]):',
         "            held = pq.read_table(file, columns=[name], partitioning=None)[name].to_pylist()",
-        '            told = add["partitionValues"][name] or None',
-        "            if any((None if value is None else str(value) or None) != told for value in held):",
+        '            told = add["partitionValues"][name] or None  # an empty text there means null',
+        "            if any((None if value is None else str(value)) != told for value in held):",
         '                wrong.append(f"version {version}: {name} is {told!r}, the file has {set(held)}")',
     )
     return Ending(lines=lines, right="the files and the log agree")

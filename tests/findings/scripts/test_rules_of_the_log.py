@@ -140,8 +140,8 @@ def test_what_the_last_step_must_leave_alone_is_compared(tmp_path, requirement, 
     assert ended(ending, table.folder, lambda: step(table))[0] == code
 
 
-def file_of(path: str, part: str | None = None) -> dict[str, Any]:
-    return {"add": {"path": path, "partitionValues": {} if part is None else {"part": part}, "size": 1,
+def file_of(path: str, **partition_values: str | None) -> dict[str, Any]:
+    return {"add": {"path": path, "partitionValues": partition_values, "size": 1,
                     "modificationTime": 1, "dataChange": True}}  # fmt: skip
 
 
@@ -162,12 +162,24 @@ def test_a_file_without_a_row_that_a_delete_picks_must_stay(tmp_path, gone, code
     assert told[0] == code
 
 
-@pytest.mark.parametrize(("told", "code"), (("2", 1), ("1", 0)))
-def test_a_partition_column_in_a_file_must_agree_with_the_log(tmp_path, told, code):
+@pytest.mark.parametrize(
+    ("data_type", "held", "told", "code"),
+    (
+        (LONG, 1, "2", 1),
+        (LONG, 1, "1", 0),
+        (LONG, None, "", 0),
+        (STRING, "", None, 1),
+        (STRING, "", "", 1),
+        (STRING, None, "", 0),
+        (STRING, None, None, 0),
+    ),
+)
+def test_a_partition_column_in_a_file_must_agree_with_the_log(tmp_path, data_type, held, told, code):
     table = LogTable(tmp_path)
-    pq.write_table(pa.table({"id": [5], "part": [1]}), table.folder / "one.parquet")
+    values = pa.array([held], pa.int64() if data_type == LONG else pa.string())
+    pq.write_table(pa.table({"id": [5], "part": values}), table.folder / "one.parquet")
     table.write(file_of("one.parquet", part=told))
-    schema = struct(("id", LONG), ("part", LONG))
+    schema = struct(("id", LONG), ("part", data_type))
     model = ModelHistory().after(ops.Create(schema, partition_by=("part",)))
     ending = about_files(
         case("log.partition-value-agrees-with-file"), Moment(ops.Reopen(), model, model, None)
