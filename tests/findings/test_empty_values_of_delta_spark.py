@@ -5,8 +5,10 @@ tests/adapters/delta_spark plays the causes themselves on the real delta-spark; 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,7 +18,7 @@ from conformance.findings.predictions.contents import said_and_held
 from delta_adapters.contract import Answer, Identity, Query
 from delta_adapters.delta_rs import DeltaRs
 from delta_models.expressions import Column, Compare, IsNotNull
-from delta_models.operations import AddConstraint, Append, Create, Merge, MergeClause, Operation
+from delta_models.operations import AddConstraint, Append, Create, Merge, MergeClause, Operation, WriteStream
 from delta_models.outcomes import Committed, Outcome, Rejected
 from delta_models.requirements import Violation
 from delta_models.schema import BINARY, STRING
@@ -34,12 +36,25 @@ THERE = AddConstraint("there", IsNotNull(Column(("part",))))
 SAME_ID = Compare("=", Column(("source", "id")), Column(("target", "id")))
 UPDATE = MergeClause("matched", "update", everything=True)
 INSERT = MergeClause("not-matched", "insert", everything=True)
+INSERT_SOME = replace(INSERT, condition=IsNotNull(Column(("source", "id"))))
 
 
-def of_texts(*clauses: MergeClause) -> list[Operation]:
-    """A table with an empty text that a merge puts in, or else an append."""
-    rows = Rows(TEXTS, ((1, ""),))
-    return [Create(TEXTS, ("part",)), Merge(rows, SAME_ID, clauses) if clauses else Append(rows)]
+def merged(*clauses: MergeClause) -> list[Operation]:
+    """A table without rows into which a merge puts an empty text."""
+    return [Create(TEXTS, ("part",)), Merge(Rows(TEXTS, ((1, ""),)), SAME_ID, clauses)]
+
+
+def streamed() -> list[Operation]:
+    return [Create(TEXTS, ("part",)), WriteStream(Rows(TEXTS, ((1, ""),)))]
+
+
+def appended() -> list[Operation]:
+    return [Create(TEXTS, ("part",)), Append(Rows(TEXTS, ((1, ""),)))]
+
+
+def merged_with_a_match() -> list[Operation]:
+    create, merge = merged(UPDATE, INSERT)
+    return [create, Append(Rows(TEXTS, ((1, "a"),))), merge]
 
 
 def checked(steps: list[Operation]) -> list[Operation]:
@@ -68,6 +83,14 @@ class LikeDeltaSpark(Tampered, CommitsWhatItCannotRead):
     @property
     def identity(self) -> Identity:
         return replace(super().identity, name="delta-spark", version="4.4.0")
+
+    @property
+    def capabilities(self) -> Mapping[str, Any]:
+        document = super().capabilities
+        return {**document, "operations": {**document["operations"], "Pour": {}}}
+
+    def other(self, operation: Operation) -> Operation:
+        return Append(operation.rows) if isinstance(operation, WriteStream) else operation
 
     def commit(self, operation: Operation, forms: list[Form]) -> list[Form]:
         for form in forms:
@@ -125,14 +148,17 @@ class WritesAnotherId(LikeDeltaSpark):
     ("engine", "steps", "causes"),
     (
         (LikeDeltaSpark, EMPTY_BYTES, STAYS),
-        (HoldsTheEmptyText, of_texts(INSERT), STAYS),
+        (HoldsTheEmptyText, merged(INSERT), STAYS),
+        (HoldsTheEmptyText, merged(UPDATE, INSERT), STAYS),
+        (HoldsTheEmptyText, streamed(), STAYS),
         (HoldsOtherBytes, EMPTY_BYTES, ()),
-        (HoldsAnotherText, of_texts(INSERT), ()),
-        (HoldsTheEmptyText, of_texts(UPDATE, INSERT), ()),
-        (HoldsTheEmptyText, of_texts(), ()),
+        (HoldsAnotherText, merged(INSERT), ()),
+        (HoldsTheEmptyText, merged(INSERT_SOME, INSERT), ()),
+        (HoldsTheEmptyText, merged_with_a_match(), ()),
+        (HoldsTheEmptyText, appended(), ()),
     ),
 )
-def test_a_file_beside_null_may_hold_empty_bytes_and_the_empty_text_of_a_merge_that_only_inserts(
+def test_a_file_beside_null_may_hold_empty_bytes_and_the_empty_text_of_a_write_that_keeps_it(
     engine: type[LikeDeltaSpark], steps: list[Operation], causes: tuple[str, ...], tmp_path: Path
 ):
     assert found_in(engine(), steps, tmp_path, reads=False) == {AGREES: {causes}}
@@ -142,12 +168,15 @@ def test_a_file_beside_null_may_hold_empty_bytes_and_the_empty_text_of_a_merge_t
     ("engine", "steps", "causes"),
     (
         (LikeDeltaSpark, EMPTY_BYTES, (LET_IN, STAYS)),
-        (HoldsTheEmptyText, of_texts(INSERT), (LET_IN, STAYS)),
-        (HoldsTheEmptyText, of_texts(UPDATE, INSERT), ((), ())),
-        (HoldsTheEmptyText, of_texts(), ((), ())),
+        (HoldsTheEmptyText, merged(INSERT), (LET_IN, STAYS)),
+        (HoldsTheEmptyText, merged(UPDATE, INSERT), (LET_IN, STAYS)),
+        (HoldsTheEmptyText, streamed(), (LET_IN, STAYS)),
+        (HoldsTheEmptyText, merged(INSERT_SOME, INSERT), ((), ())),
+        (HoldsTheEmptyText, merged_with_a_match(), ((), ())),
+        (HoldsTheEmptyText, appended(), ((), ())),
     ),
 )
-def test_empty_bytes_pass_a_constraint_and_the_empty_text_of_a_merge_that_only_inserts_does(
+def test_empty_bytes_and_the_empty_text_of_a_write_that_keeps_it_pass_a_constraint(
     engine: type[LikeDeltaSpark], steps: list[Operation], causes: tuple[tuple[str, ...], ...], tmp_path: Path
 ):
     found = found_in(engine(), checked(steps), tmp_path, reads=False)

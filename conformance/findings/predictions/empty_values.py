@@ -30,7 +30,7 @@ from conformance.findings.predictions.tables import (
 )
 from conformance.observations.observation import Observation
 from delta_models.log import Add, Snapshot
-from delta_models.operations import Interleave, Merge, Operation, Overwrite
+from delta_models.operations import Interleave, Merge, Operation, Overwrite, WriteStream
 from delta_models.outcomes import Committed, Rejected
 from delta_models.requirements import Violation
 from delta_models.schema import BINARY, STRING, Struct
@@ -58,16 +58,16 @@ def empty_values_let_in(observation: Observation, _: Violation) -> bool:
 
 
 def empty_values_let_in_by_delta_spark(observation: Observation, violation: Violation) -> bool:
-    """The same of empty bytes in any write, and of empty texts in a MERGE that only inserts."""
+    """The same of empty bytes in any write, and of empty texts in the writes that keep them."""
     places = _empty_places(observation.model.schema, observation.model.partition_by)
     has_bytes = any(observation.model.schema.fields[place].type == BINARY for place in places)
-    return (has_bytes or _only_inserts(observation.operation)) and empty_values_let_in(observation, violation)
+    return (has_bytes or _keeps_texts(observation)) and empty_values_let_in(observation, violation)
 
 
 def log_says_null_for_an_empty_value(observation: Observation, violation: Violation) -> bool:
-    """The log has null where the file has empty bytes, or the empty text of a MERGE that only inserts."""
+    """The log has null where the file has empty bytes, or the empty text of a write that keeps it."""
     said, held = said_and_held(violation)
-    return said is None and (held == b"" or (held == "" and _only_inserts(observation.operation)))
+    return said is None and (held == b"" or (held == "" and _keeps_texts(observation)))
 
 
 def empty_values_refused(observation: Observation, _: Violation) -> bool:
@@ -117,11 +117,19 @@ def _refused(
                 yield any(row[place] is None for row in rows) and is_empty(snapshot, add, place)
 
 
-def _only_inserts(operation: Operation) -> bool:
-    """Whether it is a MERGE that only inserts, or a race with such a one."""
+def _keeps_texts(observation: Observation) -> bool:
+    """Whether rows are written as they come: a stream does so, and a MERGE of which only its one insert has acted."""
+    operation = observation.operation
     if isinstance(operation, Interleave):
-        return any(map(_only_inserts, operation.operations))
-    return isinstance(operation, Merge) and all(clause.action == "insert" for clause in operation.clauses)
+        return any(isinstance(one, WriteStream) or _inserts_once(one) for one in operation.operations)
+    rewritten = any(commit.removes for commit in observation.commits)
+    return isinstance(operation, WriteStream) or (_inserts_once(operation) and not rewritten)
+
+
+def _inserts_once(operation: Operation) -> bool:
+    return (
+        isinstance(operation, Merge) and [clause.action for clause in operation.clauses].count("insert") == 1
+    )
 
 
 def _is_left(observation: Observation, left: Table, found: Rows) -> bool:
