@@ -323,13 +323,12 @@ def _values_agree(moment: Moment) -> Ending | None:
         return None
     lines = (
         *COMMITS,
-        *EACH_FILE[:3],
-        '        file = os.path.join(path, unquote(add["path"]))',
-        '        for name in set(pq.read_schema(file).names) & set(add["partitionValues"]):',
-        "            held = pq.read_table(file, columns=[name], partitioning=None)[name].to_pylist()",
-        '            told = add["partitionValues"][name] or None  # an empty text there means null',
-        "            if any((None if value is None else str(value)) != told for value in held):",
-        '                wrong.append(f"version {version}: {name} is {told!r}, the file has {set(held)}")',
+        'adds = [action["add"] for actions in commits.values() for action in actions if "add" in action]',
+        'files = [(add, pq.read_table(os.path.join(path, unquote(add["path"])), partitioning=None)) for add in adds]',
+        'said = [(name, text or None, data) for add, data in files for name, text in add["partitionValues"].items()]',
+        'both = [(name, text, data[name]) for name, text, data in said if name in data.column_names]  # "" means null',
+        'held = [(name, text, set(column.cast("string").to_pylist())) for name, text, column in both]',
+        'wrong = [f"{name} is {text!r}, the file has {texts}" for name, text, texts in held if texts - {text}]',
     )
     return Ending(lines=lines, right="the files and the log agree")
 
@@ -345,12 +344,11 @@ def _not_null() -> Ending:
         *LIVE,
         "wrong = []",
         'meta = [action["metaData"] for actions in commits.values() for action in actions if "metaData" in action][-1]',
-        'fields = json.loads(meta["schemaString"])["fields"]',
-        'strict = [field["name"] for field in fields if not field["nullable"]]',
+        'strict = {field["name"] for field in json.loads(meta["schemaString"])["fields"] if not field["nullable"]}',
         "for add in live.values():",
         '    data = pq.read_table(os.path.join(path, unquote(add["path"])), partitioning=None)',
-        '    for name in set(strict) - set(add["partitionValues"]):',
-        "        if name not in data.column_names or data[name].null_count:",
-        "            wrong.append(f\"{name} is NOT NULL, and null in {add['path']}\")",
+        '    full = {name for name in data.column_names if not data[name].null_count} - set(add["partitionValues"])',
+        '    full |= {name for name, text in add["partitionValues"].items() if text}  # an empty text means null',
+        "    wrong += [f\"{name} is NOT NULL, and null in {add['path']}\" for name in sorted(strict - full)]",
     )
     return Ending(lines=lines, right="no column that is NOT NULL is null")

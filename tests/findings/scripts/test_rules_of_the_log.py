@@ -188,6 +188,32 @@ def test_a_partition_column_in_a_file_must_agree_with_the_log(tmp_path, data_typ
     assert ended(ending, table.folder)[0] == code
 
 
+@pytest.mark.parametrize(
+    ("written", "parts", "code"),
+    (
+        (5, {"part": "a"}, 0),
+        (5, {"part": None}, 1),
+        (5, {"part": ""}, 1),
+        (None, {"part": "a"}, 1),
+        (5, {}, 1),
+    ),
+)
+def test_a_column_that_is_not_null_is_full_in_the_file_or_in_the_partition_values(
+    tmp_path, written, parts, code
+):
+    table = LogTable(tmp_path)
+    values = {"id": pa.array([written], pa.int64())}
+    pq.write_table(pa.table(values), table.folder / "one.parquet")
+    strict = [{"name": name, "nullable": False} for name in ("id", "part")]
+    table.write(
+        {"metaData": {"schemaString": json.dumps({"fields": strict})}}, file_of("one.parquet", **parts)
+    )
+    model = ModelHistory().after(ops.Create(struct(("id", LONG), ("part", STRING)), partition_by=("part",)))
+    ending = about_files(case("schema.not-null-holds"), Moment(ops.Reopen(), model, model, None))
+    assert ending is not None
+    assert ended(ending, table.folder)[0] == code
+
+
 OBSERVABLE = [each.id for each in OF_THE_LOG if each.unobservable is None]
 BY_COLUMNS = {"log.partition-value-agrees-with-file"}  # decided where the values are texts and whole numbers
 
