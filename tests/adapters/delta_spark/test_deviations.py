@@ -22,7 +22,7 @@ OURS = tuple(
 
 
 # Every history with such a step shows these as well.
-ALWAYS = ("delta-spark-restores-without-checksum",)
+ALWAYS = ("delta-spark-restores-without-checksum", "delta-spark-empty-values-stay-in-files")
 
 
 class Hosted:
