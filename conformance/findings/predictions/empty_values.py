@@ -75,9 +75,16 @@ def empty_values_refused(observation: Observation, _: Violation) -> bool:
     outcome = observation.outcome
     if not isinstance(outcome, Rejected) or outcome.kind != "constraint" or not is_unchanged(observation):
         return False
-    reached = [one.outcome for one, _ in _reached(observation)]
-    refused = [one.kind for one in reached if isinstance(one, Rejected)]
-    return "constraint" in refused and len(refused) == len(reached)
+    kept, nulled = (
+        [one.outcome for one, _ in _reached(observation, partition_by)]
+        for partition_by in ((), observation.model.partition_by)
+    )
+    kinds = [one.kind for one in kept if isinstance(one, Rejected)]
+    return (
+        "constraint" in kinds
+        and len(kinds) == len(kept)
+        and not all(isinstance(one, Rejected) for one in nulled)
+    )
 
 
 def refused_for_an_empty_value(observation: Observation, violation: Violation) -> bool:
@@ -172,13 +179,18 @@ def _left(observation: Observation) -> Iterator[Table]:
             yield replace(reached.table, rows=(*kept, *reached.table.rows))
 
 
-def _reached(observation: Observation) -> Iterator[tuple[AllowedOutcome, tuple[Row, ...]]]:
-    """What the model allows if an empty value stays one, and the rows that stay beside those that it leaves."""
+def _reached(
+    observation: Observation, partition_by: tuple[str, ...] = ()
+) -> Iterator[tuple[AllowedOutcome, tuple[Row, ...]]]:
+    """What the model allows if an empty value stays one, and the rows that stay beside those that it leaves.
+
+    An empty value stays one where no column partitions the table.
+    """
     rows = rows_before(observation)
     if rows is None:
         return
     operation: Operation = observation.operation
-    table = replace(observation.model, partition_by=(), rows=rows)
+    table = replace(observation.model, partition_by=partition_by, rows=rows)
     kept: tuple[Row, ...] = ()
     if isinstance(operation, Overwrite) and operation.dynamic:
         kept = _outside(observation, operation, rows)
