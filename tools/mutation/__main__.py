@@ -24,6 +24,7 @@ from conformance.planning.profile import load_profile
 from conformance.signals import interrupt, stoppable
 from tools.mutation import campaign, drawing, lines, report
 from tools.mutation.campaign import PACKAGE, ROOT, AnyMutant
+from tools.mutation.edits import BadMutant
 from tools.mutation.judgements import BadJudgement, Judgement, read_judgements
 from tools.mutation.rows import append, read_rows
 from tools.mutation.sets import SETS, BadSets, MutantSet, chosen_set, mutants_of, only, read_sets
@@ -43,7 +44,7 @@ def main(words: Sequence[str] | None = None) -> int:
             return commands[arguments.command](arguments)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except (BadSets, BadJudgement) as problem:
+    except (BadSets, BadJudgement, BadMutant) as problem:
         print(f"tools.mutation: {problem}", file=sys.stderr)
         return FAULT
 
@@ -132,6 +133,7 @@ def _report(arguments: argparse.Namespace) -> int:
             f"no set has the mutant {', '.join(unknown)} of {arguments.results / 'judgements.toml'}"
         )
     path = arguments.results.parent / "mutation.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(report.markdown(played), "utf-8")
     for each in played:
         _say(f"{each.title}: {report.summary_of(each)}")
