@@ -23,6 +23,19 @@ ENGINE = "pyspark@0.1.0+abc"
 SOURCES = {"write.py": "aa", "read.py": "bb"}
 STEPS = (Step(Create(Struct((Field("id", LONG),)))), Step(Read()))
 
+SOURCE = '''\
+"""Only code inside functions is counted."""
+
+LIMIT = 3
+def f(a):
+    if a:
+        return [b for b in a]
+    a: int
+    a = g(
+        a)
+    return a
+'''
+
 
 def chunk(number: int, part: str = "core", suite: str = "lockstep", seed: int | None = None) -> Chunk:
     history = History(suite, "gate", number, seed or number, STEPS)
@@ -92,15 +105,22 @@ class TestLines:
         mended = SOURCES | {"read.py": "cc"}
         assert lines.without_record(self.CHUNKS, records, mended) == [self.CHUNKS[1], self.CHUNKS[2]]
 
-    def test_coverage_counts_each_line_once_and_no_record_of_another_source(self):
+    def test_what_is_missed_is_what_no_record_of_this_source_executes(self, tmp_path):
+        for file in ("write.py", "read.py"):
+            (tmp_path / file).write_text(SOURCE, "utf-8")
+        sources = lines.digests_of(tmp_path) | {"read.py": "another"}
         records = [
-            record_of(self.CHUNKS[0], {4: 3, 5: 1}),
-            record_of(self.CHUNKS[1], {5: 1, 6: 1}, file="read.py"),
+            replace(record_of(self.CHUNKS[0], {5: 3}), sources=sources),
+            replace(record_of(self.CHUNKS[1], {6: 1}), sources=sources),
+            replace(record_of(self.CHUNKS[2], {6: 1}, file="read.py"), sources=sources),
         ]
-        covered = lines.coverage_by_file(
-            records, {"write.py": {4, 5, 7}, "read.py": {6}}, SOURCES | {"read.py": "cc"}
-        )
-        assert covered == {"write.py": (2, 3), "read.py": (0, 1)}
+        assert lines.lines_executed(tmp_path, records) == {
+            "read.py": {"lines": 5, "missed": [5, 6, 8, 9, 10]}, "write.py": {"lines": 5, "missed": [8, 9, 10]},
+        }  # fmt: skip
+
+    def test_lines_are_told_in_ranges(self):
+        assert lines.ranges([3, 7, 8, 9, 12]) == "3, 7-9, 12"
+        assert lines.ranges([]) == ""
 
 
 def test_the_lines_that_a_package_executes_are_counted_in_a_file_that_another_process_reads(tmp_path):

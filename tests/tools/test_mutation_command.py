@@ -63,11 +63,6 @@ def test_a_judgement_on_a_mutant_of_no_set_is_refused(own, tmp_path, capsys):
     assert "no set has the mutant x of" in capsys.readouterr().err
 
 
-def test_without_records_no_line_is_executed(own, capsys):
-    assert main(["lines", *own]) == 0
-    assert "commands/merge.py" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     (

@@ -114,6 +114,14 @@ def test_the_report_says_how_many_chunks_nobody_could_play():
     assert "Up to 7 chunks of the gate had no record of lines" in told
 
 
+def test_the_report_says_which_lines_the_gate_does_not_execute():
+    files = {"write.py": {"lines": 4, "missed": []}, "scan.py": {"lines": 8, "missed": [3, 4, 9]}}
+    text = markdown([], {"gate": "abcd", "chunks": 199, "recorded": 190, "files": files})
+    assert "190 of 199 chunks of the gate abcd were recorded." in text
+    assert "| writes | write.py | 4 | 100.0% |  |\n| writes | *all* | 4 | 100.0% |  |" in text
+    assert "| other | scan.py | 8 | 62.5% | 3-4, 9 |" in text
+
+
 def test_judgements_are_read_by_mutant(tmp_path):
     (tmp_path / "judgements.toml").write_text(JUDGED, "utf-8")
     judgements = read_judgements(tmp_path / "judgements.toml")

@@ -5,7 +5,7 @@
     play    --set NAME                 play the mutants of a set; go on where an earlier call was ended
     gate    --set NAME --only MUTANT   run the whole gate on a mutant, as a user would
     report                             write reports/mutation.md from the rows of all sets
-    lines                              say which part of each file the recorded chunks execute
+    lines                              say which lines the recorded chunks execute, and keep it for the report
 
 A mutant plays the chunks that execute its line, until the first violation that blames the engine. `sets.toml` names the
 sets. Rows are kept in reports/mutation/, what can be made again in the folder of --work.
@@ -31,6 +31,7 @@ from tools.mutation.sets import SETS, BadSets, MutantSet, chosen_set, mutants_of
 from tools.mutation.whole_gate import run_gate
 
 FAULT, INTERRUPTED = 2, 130
+LINES = "lines.json"
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -134,7 +135,9 @@ def _report(arguments: argparse.Namespace) -> int:
         )
     path = arguments.results.parent / "mutation.md"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(report.markdown(played), "utf-8")
+    kept = arguments.results / LINES
+    executed = json.loads(kept.read_text("utf-8")) if kept.exists() else None
+    path.write_text(report.markdown(played, executed), "utf-8")
     for each in played:
         _say(f"{each.title}: {report.summary_of(each)}")
     return 0
@@ -152,16 +155,15 @@ def _played(
 
 
 def _lines(arguments: argparse.Namespace) -> int:
-    """Print how many of the lines inside functions of each file are executed: those at import are by any run."""
-    executable = {
-        path.relative_to(PACKAGE).as_posix(): drawing.lines_of_functions(path.read_text("utf-8"))
-        for path in sorted(PACKAGE.rglob("*.py"))
-    }
-    records = lines.read_records(arguments.work / "lines.jsonl").values()
-    covered = lines.coverage_by_file(records, executable, lines.digests_of(PACKAGE))
-    for file, (reached, every) in covered.items():
-        if every:
-            print(f"{file:45} {reached:4} of {every:4} {reached / every:6.1%}")
+    """Keep, for the report, which lines of functions the recorded chunks execute."""
+    records = lines.read_records(arguments.work / "lines.jsonl")
+    chunks = campaign.gate_chunks()
+    own = [records[digest] for digest in map(lines.digest_of, chunks) if digest in records]
+    files = lines.lines_executed(PACKAGE, own)
+    told = {"gate": campaign.gate_digest(chunks), "chunks": len(chunks), "recorded": len(own), "files": files}
+    arguments.results.mkdir(parents=True, exist_ok=True)
+    (arguments.results / LINES).write_text(json.dumps(told, indent=1) + "\n", "utf-8")
+    print("\n".join(report.lines_section(told)))
     return 0
 
 

@@ -8,11 +8,14 @@ one that blames it is *unfit*, and nobody plays it.
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from conformance.histories import Chunk
@@ -130,16 +133,48 @@ def chunks_that_reach(
     return [chunk for *_, chunk in sorted(turns, key=lambda turn: turn[:3])]
 
 
-def coverage_by_file(
-    records: Iterable[LineRecord], executable: Mapping[str, Iterable[int]], sources: Mapping[str, str]
-) -> dict[str, tuple[int, int]]:
-    """Return how many of the executable lines of each file the chunks execute, and how many there are."""
+def executable_lines(source: str) -> set[int]:
+    """Return the lines that have code inside functions. All others run at import."""
+    lines: set[int] = set()
+
+    def visit(code: CodeType, *, inside: bool) -> None:
+        if inside:
+            lines.update(line for *_, line in code.co_lines() if line and line != code.co_firstlineno)
+        for part in code.co_consts:
+            if isinstance(part, CodeType):
+                visit(part, inside=inside or bool(part.co_flags & inspect.CO_OPTIMIZED))
+
+    visit(compile(source, "<source>", "exec"), inside=False)
+    return lines
+
+
+def lines_executed(package: Path, records: Iterable[LineRecord]) -> dict[str, dict[str, Any]]:
+    """Return for each file with functions how many lines of them there are, and which ones no record executes.
+
+    What was recorded of another source of a file tells nothing of it.
+    """
+    sources = digests_of(package)
     reached: dict[str, set[int]] = defaultdict(set)
     for record in records:
         for file, held in record.lines.items():
             if record.sources.get(file) == sources.get(file):
                 reached[file] |= set(held)
-    return {file: (len(reached[file] & set(every)), len(set(every))) for file, every in executable.items()}
+    told = {}
+    for file in sources:
+        executable = executable_lines((package / file).read_text("utf-8"))
+        if executable:
+            missed = sorted(executable - reached[file])
+            told[file] = {"lines": len(executable), "missed": missed}
+    return told
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Sorted numbers as people write them: 3, 7-9."""
+    texts: list[str] = []
+    for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
+        first, *rest = [number for _, number in run]
+        texts.append(f"{first}-{rest[-1]}" if rest else str(first))
+    return ", ".join(texts)
 
 
 def _digest(data: bytes) -> str:

@@ -9,7 +9,9 @@ from statistics import median
 from typing import Any
 
 from tools.mutation.campaign import NOT_REACHED, OPEN
+from tools.mutation.drawing import GROUPS, group_of
 from tools.mutation.judgements import MOST, Judgement, need_not_count
+from tools.mutation.lines import ranges
 from tools.mutation.play import FAULT, GIVEN_UP, KILLED, SURVIVED, UNUSABLE
 
 UNPLAYED = "not-played"
@@ -57,9 +59,33 @@ class PlayedSet:
         return self.state(mutant) == KILLED or not need_not_count(mutant["mutant"], self.judgements)
 
 
-def markdown(sets: Sequence[PlayedSet]) -> str:
-    """The report on all sets."""
-    return "\n".join([TOP, *(line for each in sets for line in _set(each))]).rstrip() + "\n"
+def markdown(sets: Sequence[PlayedSet], executed: Mapping[str, Any] | None = None) -> str:
+    """The report on all sets, and on the lines that the gate executes, if they were recorded."""
+    of_sets = [line for each in sets for line in _set(each)]
+    return "\n".join([TOP, *of_sets, *(lines_section(executed) if executed else ())]).rstrip() + "\n"
+
+
+def lines_section(executed: Mapping[str, Any]) -> Iterator[str]:
+    """How many lines of the functions of each file the gate executes, and which it does not."""
+    yield from ("## Lines of the engine that the gate executes", "")
+    yield f"{executed['recorded']} of {executed['chunks']} chunks of the gate {executed['gate']} were recorded."
+    yield from ("", "| group | file | lines | executed | not executed |", "|---|---|---|---|---|")
+    files = executed["files"]
+    for group in (*GROUPS, None):
+        own = [file for file in files if group_of(file) == group]
+        for file in own:
+            missed = files[file]["missed"]
+            yield _share(group, file, files[file]["lines"], len(missed), ranges(missed))
+        if own:
+            total, left = (
+                sum(files[file]["lines"] for file in own),
+                sum(len(files[file]["missed"]) for file in own),
+            )
+            yield _share(group, "*all*", total, left, "")
+
+
+def _share(group: str | None, file: str, lines: int, missed: int, which: str) -> str:
+    return f"| {group or 'other'} | {file} | {lines} | {(lines - missed) / lines:.1%} | {which} |"
 
 
 def summary_of(played: PlayedSet) -> str:
