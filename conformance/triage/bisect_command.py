@@ -8,6 +8,7 @@ from conformance.findings.storage import Finding
 from conformance.triage.bisect import Bisection, bisect
 from conformance.triage.on_build import Verdict, play_on
 from conformance.triage.replayer import Replayer
+from delta_adapters.deviations import Cause
 from delta_adapters.engine_id import EngineId
 from delta_adapters.registry import KNOWN, installed_version
 from delta_adapters.releases import number_of, released_versions
@@ -22,9 +23,13 @@ def bisect_finding(
     name: str,
     first: str | None,
     last: str | None,
+    *,
+    causes: Sequence[Cause],
     show: Callable[[str, Verdict], None],
 ) -> Bisection:
     """Bisect a finding over the releases of an engine, from one version to another, or over all.
+
+    Violations that one of `causes` predicts are left out, if it is not the finding's own.
 
     Raises BadRange, and EnvironmentProblem if the package index can't be asked.
     """
@@ -37,7 +42,7 @@ def bisect_finding(
 
     def plays(version: str) -> Verdict:
         with Replayer() as replayer:  # hosts of its own: a run over many versions shall not keep them all
-            verdict = play_on(finding, f"{name}@{version}", replayer)
+            verdict = play_on(finding, f"{name}@{version}", replayer, causes)
         show(version, verdict)
         return verdict
 

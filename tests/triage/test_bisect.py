@@ -108,6 +108,10 @@ class TestBadInput:
             (("{finding}", "--engine", "delta-rust"), "those of delta-rs can"),
             (("/no/such/finding", "--engine", "delta-rs"), "no such folder"),
             (("{finding}",), "--engine"),
+            (
+                ("{finding}", "--engine", "delta-rs", "--deviations", "/no/such/folder"),
+                "--deviations: /no/such/folder",
+            ),
         ),
     )
     def test_what_can_not_be_bisected_is_refused_with_2(self, tmp_path, capsys, words, complaint):

@@ -62,9 +62,11 @@ class DeltaRs:
 
     @property
     def capabilities(self) -> Mapping[str, Any]:
-        """The capability document beside this module."""
+        """The capability document beside this module, without what an older deltalake does not have."""
         text = importlib.resources.files(__package__).joinpath("capabilities.json").read_text("utf-8")
         document: dict[str, Any] = json.loads(text)
+        if not hasattr(DeltaTable, "compact_logs"):
+            del document["operations"]["CompactLog"]
         return document
 
     def start(self, work: Path) -> None:  # noqa: ARG002 - the contract gives it

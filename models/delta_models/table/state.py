@@ -9,7 +9,7 @@ from datetime import UTC, tzinfo
 from functools import cached_property
 
 from delta_models.operations import Assignments, Properties
-from delta_models.schema import STRING, Struct, width_of
+from delta_models.schema import BINARY, STRING, Struct, width_of
 from delta_models.values import Key, Row, Rows, bag
 
 
@@ -108,9 +108,10 @@ class Table:
         return replace(self, rows=rows)
 
     @cached_property
-    def _texts_that_partition(self) -> tuple[int, ...]:
+    def _may_be_written_as_null(self) -> tuple[int, ...]:
         positions = (self.schema.index(name) for name in self.partition_by)
-        return tuple(position for position in positions if self.schema.fields[position].type == STRING)
+        types = {STRING, BINARY}
+        return tuple(position for position in positions if self.schema.fields[position].type in types)
 
     @cached_property
     def _widths(self) -> tuple[tuple[int, int], ...]:
@@ -118,15 +119,15 @@ class Table:
         return tuple((position, width) for position, width in widths if width is not None)
 
     def stored(self, rows: Iterable[Row]) -> tuple[Row, ...]:
-        """Return rows as the table stores them: empty partition strings are null, and char(n) texts are padded."""
-        positions = self._texts_that_partition
+        """Return rows as the table stores them: what is empty is null if it partitions, and char(n) is padded."""
+        positions = self._may_be_written_as_null
         if not positions and not self._widths:
             return tuple(rows)
         kept = []
         for row in rows:
             stored = list(row)
             for position in positions:
-                if row[position] == "":
+                if row[position] in {"", b""}:
                     stored[position] = None
             for position, width in self._widths:
                 if stored[position] is not None:

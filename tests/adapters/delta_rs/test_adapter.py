@@ -3,7 +3,9 @@
 import json
 
 import pytest
+from deltalake import DeltaTable
 
+from delta_adapters.delta_rs.adapter import 
 from delta_models.expressions import And, Call, Column, Compare, IsNull, Literal
 from delta_models.log.parquet import arrow_to_rows
 from delta_models.operations import (
@@ -331,6 +333,12 @@ def rows_of(host, **read):
 def kind_of(reply):
     assert isinstance(reply.outcome, Rejected), reply.outcome
     return reply.outcome.kind
+
+
+def test_a_deltalake_without_log_compaction_does_not_claim_it(monkeypatch):
+    assert "CompactLog" in ().capabilities["operations"]
+    monkeypatch.delattr(DeltaTable, "compact_logs")
+    assert "CompactLog" not in ().capabilities["operations"]
 
 
 def test_an_overwrite_of_the_schema_says_what_columns_are_generated_from(delta_rs, log):

@@ -7,6 +7,7 @@ import pytest
 from delta_models import operations as ops
 from delta_models.outcomes import Committed, NoChange, Rejected, Unsupported
 from delta_models.schema import (
+    BINARY,
     DATE,
     LONG,
     STRING,
@@ -81,6 +82,12 @@ class TestAppend:
     def test_an_empty_text_in_a_partition_column_is_null(self) -> None:
         now = model_history(ops.Append(rows((1, "", ""))), partition_by=("part",))
         assert now.table.rows == ((1, "", None),)
+
+    def test_empty_bytes_in_a_partition_column_are_null(self) -> None:
+        schema = struct(("id", LONG), ("key", BINARY))
+        now = ModelHistory().after(ops.Create(schema, partition_by=("key",)))
+        written = now.after(ops.Append(Rows(schema, ((1, b""), (2, b"a"), (3, None)))))
+        assert written.table.rows == ((1, None), (2, b"a"), (3, None))
 
     def test_null_where_no_element_or_value_may_be_null_breaks_a_rule(self) -> None:
         lists, maps = Array(LONG, contains_null=False), Map(STRING, LONG, value_contains_null=False)
