@@ -219,12 +219,20 @@ class TestSets:
             ('[a]\ntitle = "A"\n', "the set a needs either a count and a seed, or a folder"),
             ('[a]\ntitle = "A"\ncount = 3\nsed = 4\n', "the set a has sed; it may have count, folder"),
             ('[a]\ntitle = "A"\ncount = 3\nwithout = ["b"]\n', "is without b, which is no drawn set"),
+            ('[a]\ntitle = "A"\ncount = 3\nonly = ["x"]\n', "names of mutants, and no folder"),
             ("[a", "can't be read"),
         ),
     )
     def test_a_wrong_file_of_sets_says_what_is_wrong(self, tmp_path, text, said):
         with pytest.raises(BadSets, match=said):
             self.read(tmp_path, text)
+
+    def test_a_set_of_a_folder_may_have_some_of_its_mutants(self, tmp_path, package):
+        text = '[a]\ntitle = "A"\nfolder = "semantic"\nonly = ["null_passes_a_check"]\n'
+        sets = self.read(tmp_path, text)
+        assert names(mutants_of(sets["a"], sets, package)) == ["null_passes_a_check"]
+        with pytest.raises(BadSets, match="no mutant null_passes;"):
+            mutants_of(self.read(tmp_path, text.replace("_a_check", ""))["a"], sets, package)
 
     def test_a_set_or_a_mutant_that_is_not_there_is_refused(self, package):
         with pytest.raises(BadSets, match="no set of mutants 'frsh'; there are tuning"):

@@ -6,12 +6,13 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tools.mutation.drawing import DrawnMutant, draw
 from tools.mutation.edits import HERE, BadMutant, Mutant, load_all
 
 SETS = HERE / "sets.toml"
+AnyMutant = TypeVar("AnyMutant", bound=DrawnMutant | Mutant)
 
 
 class BadSets(ValueError):
@@ -20,7 +21,10 @@ class BadSets(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class MutantSet:
-    """Mutants that are counted together: `count` that `seed` draws, none of a set of `without`, or a `folder`'s."""
+    """Mutants that are counted together.
+
+    They are `count` that `seed` draws, none of a set of `without`; or those of a `folder`, `only` these if it says so.
+    """
 
     name: str
     title: str
@@ -28,6 +32,7 @@ class MutantSet:
     count: int = 0
     without: tuple[str, ...] = ()
     folder: str = ""
+    only: tuple[str, ...] = ()
 
 
 def read_sets(path: Path) -> dict[str, MutantSet]:
@@ -59,7 +64,7 @@ def mutants_of(
     """Return the mutants of a set. Raises BadSets."""
     if chosen.folder:
         try:
-            return load_all(HERE / chosen.folder)
+            return only(load_all(HERE / chosen.folder), chosen.only)
         except BadMutant as problem:
             raise BadSets(str(problem)) from problem
     before = {
@@ -68,7 +73,7 @@ def mutants_of(
     return draw(package, chosen.seed, chosen.count, before)
 
 
-def only(mutants: Sequence[DrawnMutant | Mutant], names: Sequence[str]) -> list[DrawnMutant | Mutant]:
+def only(mutants: Sequence[AnyMutant], names: Sequence[str]) -> list[AnyMutant]:
     """Return the mutants of these names, or all if there are none. Raises BadSets."""
     known = {mutant.name: mutant for mutant in mutants}
     unknown = [name for name in names if name not in known]
@@ -84,7 +89,9 @@ def _set(name: str, body: Any, path: Path) -> MutantSet:
         raise BadSets(
             f"{path}: the set {name} has {', '.join(unknown)}; it may have {', '.join(sorted(known))}"
         )
-    made = MutantSet(name, **{**body, "without": tuple(body.get("without", ()))})
+    made = MutantSet(name, **{**body, **{key: tuple(body.get(key, ())) for key in ("without", "only")}})
+    if made.only and not made.folder:
+        raise BadSets(f"{path}: the set {name} has names of mutants, and no folder that they are in")
     if bool(made.count) == bool(made.folder):
         raise BadSets(f"{path}: the set {name} needs either a count and a seed, or a folder")
     return made
