@@ -171,6 +171,11 @@ class TestSettled:
         row = {"state": "survived", "played": self.DIGESTS[:2], "decided_in": ""}
         assert campaign.is_settled(row, self.CHUNKS, self.CHUNKS[:2])
         assert not campaign.is_settled(row, self.CHUNKS, self.CHUNKS)
+        assert not campaign.is_settled(row, self.CHUNKS, self.CHUNKS[:2], lacking=1)
+
+    def test_what_is_open_is_never_settled(self):
+        row = {"state": "open", "played": self.DIGESTS, "decided_in": ""}
+        assert not campaign.is_settled(row, self.CHUNKS, self.CHUNKS)
 
     @pytest.mark.parametrize("state", ("killed", "given-up", "fault"))
     def test_what_a_chunk_decided_is_settled_as_long_as_the_gate_has_that_chunk(self, state):

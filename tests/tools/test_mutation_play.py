@@ -12,6 +12,7 @@ from delta_models.values import Rows
 from tools.mutation import campaign, lines
 from tools.mutation.edits import Edit, Mutant
 from tools.mutation.rows import read_rows
+from tools.mutation.whole_gate import run_gate
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
@@ -99,15 +100,18 @@ def test_a_mutant_is_killed_by_a_rule_a_harmless_change_is_not_and_a_campaign_go
     said = play(work, results, [KEEPS_ALL, RENAMED])
     assert states(results) == {"keeps_all": "killed", "renamed": "survived"}, said
     killed, survived = read_rows(results)
-    assert killed["requirement"].startswith("contents.")
+    assert killed["requirement"] == "outcome.allowed"
     assert killed["chunk"] == "lockstep-0"
     assert "+            if not candidates.adds:" in killed["diff"]
     assert survived["played"] == [lines.digest_of(CHUNKS[0])]  # the other one does not reach its line
     play(work, results, [KEEPS_ALL, RENAMED])
     assert len(read_rows(results)) == 2
+    grown = (*CHUNKS, chunk(2, *CREATED, *CREATED[1:]))
+    play(work, results, [KEEPS_ALL, RENAMED], grown)  # nobody knows what the new chunk executes
+    assert states(results) == {"keeps_all": "killed", "renamed": "open"}
     play(work, results, [RENAMED], unrecorded=True)
-    assert sorted(read_rows(results)[2]["played"]) == sorted(map(lines.digest_of, CHUNKS))
-    assert len(read_rows(results)) == 3
+    assert states(results) == {"keeps_all": "killed", "renamed": "survived"}
+    assert sorted(read_rows(results)[-1]["played"]) == sorted(map(lines.digest_of, CHUNKS))
 
 
 def test_an_engine_that_does_not_start_is_no_kill(work, tmp_path):
@@ -116,3 +120,9 @@ def test_an_engine_that_does_not_start_is_no_kill(work, tmp_path):
     row = read_rows(results)[0]
     assert row["state"] == "unusable"
     assert "half of a change" in row["detail"]
+
+
+def test_the_whole_gate_on_an_engine_that_does_not_start_ends_with_2_which_is_no_kill(work, tmp_path):
+    row = run_gate(BROKEN, campaign.PACKAGE, tmp_path, ("shared",))
+    assert (row["exit"], row["killed"]) == (2, False)
+    assert "half of a change" in row["reasons"][0]

@@ -68,7 +68,10 @@ def _parser() -> argparse.ArgumentParser:
         "--budget", type=float, default=float("inf"), help="seconds after which no chunk begins"
     )
     parser.add_argument(
-        "--most-chunks", type=int, default=10_000, help="how many chunks a mutant plays in this call"
+        "--most-chunks",
+        type=int,
+        default=10_000,
+        help="how many chunks a mutant plays, or are recorded, in this call",
     )
     parser.add_argument(
         "--unrecorded", action="store_true", help="play all chunks, whatever lines they execute"
@@ -87,7 +90,9 @@ def _draw(arguments: argparse.Namespace) -> int:
 
 
 def _record(arguments: argparse.Namespace) -> int:
-    campaign.record(arguments.work, campaign.gate_chunks(_parts(arguments)), arguments.budget, _say)
+    parts = _parts(arguments)
+    chunks = [chunk for chunk in campaign.gate_chunks() if not parts or chunk.table in parts]
+    campaign.record(arguments.work, chunks[: arguments.most_chunks], arguments.budget, _say)
     return 0
 
 
@@ -95,8 +100,8 @@ def _play(arguments: argparse.Namespace) -> int:
     mutants = _mutants(arguments)
     results = arguments.results / f"{arguments.set}.jsonl"
     campaign.play_mutants(
-        mutants, campaign.gate_chunks(_parts(arguments)), results, arguments.work, _say,
-        budget=arguments.budget, most_chunks=arguments.most_chunks, unrecorded=arguments.unrecorded,
+        mutants, campaign.gate_chunks(), results, arguments.work, _say, budget=arguments.budget,
+        most_chunks=arguments.most_chunks, parts=_parts(arguments), unrecorded=arguments.unrecorded,
         again=arguments.again,
     )  # fmt: skip
     rows = campaign.newest(read_rows(results))

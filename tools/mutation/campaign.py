@@ -36,11 +36,10 @@ Say = Callable[[str], None]
 AnyMutant = DrawnMutant | Mutant
 
 
-def gate_chunks(parts: Sequence[str] = ()) -> tuple[Chunk, ...]:
-    """The chunks of the gate for the engine, in these parts or in all."""
+def gate_chunks() -> tuple[Chunk, ...]:
+    """The chunks of the whole gate for the engine."""
     profile = load_profile("gate")
-    chosen = tuple(parts) or tuple(part.name for part in profile.parts)
-    seed = profile.seed or 0
+    chosen, seed = tuple(part.name for part in profile.parts), profile.seed or 0
     return plan_run(RunOptions(Path(), engines=(ENGINE,), profile="gate", parts=chosen, seed=seed)).chunks
 
 
@@ -93,6 +92,7 @@ def play_mutants(
     *,
     budget: float = float("inf"),
     most_chunks: int = 10_000,
+    parts: Sequence[str] = (),
     unrecorded: bool = False,
     again: Sequence[str] = (),
 ) -> None:
@@ -106,6 +106,7 @@ def play_mutants(
         say: takes a line for the reader.
         budget: seconds after which no chunk begins. A mutant that has not played all of its chunks is *open*.
         most_chunks: how many chunks a mutant plays at most in this call.
+        parts: the parts of the gate to play, or all.
         unrecorded: play all chunks in the order of the plan, whatever they execute.
         again: states whose mutants are played anew.
     """
@@ -120,21 +121,25 @@ def play_mutants(
                 row = None
             reaching = chunks if unrecorded else _reaching(mutant, chunks, known, sources)
             asked = sorted(reaching, key=needs_own_jvm)
-            if row is not None and is_settled(row, chunks, asked):
+            lacking = 0 if unrecorded else sum(lines.digest_of(chunk) not in known for chunk in chunks)
+            if row is not None and is_settled(row, chunks, asked, lacking=lacking):
                 continue
             if time.monotonic() > end:
                 break
             done = set(row["played"]) if row else set()
-            now = [chunk for chunk in asked if lines.digest_of(chunk) not in done][:most_chunks]
+            left = [chunk for chunk in asked if lines.digest_of(chunk) not in done]
+            now = [chunk for chunk in left if not parts or chunk.table in parts][:most_chunks]
+            if row is not None and row["state"] == OPEN and not now and (left or lacking):
+                continue  # it stays so
             played, stopped = Played(), False
             try:
                 _play(mutant, now, played, jvm, work, end=end)
             except KeyboardInterrupt:
                 stopped = True
-            finished = {lines.digest_of(chunk) for chunk in now[: played.chunks]}
-            new = _row(mutant, played, asked, done | finished, sources) | {"gate": gate}
-            new["unrecorded"] = 0 if unrecorded else sum(lines.digest_of(c) not in known for c in chunks)
-            append(results, new)
+            new = _row(mutant, played, asked, done | set(map(lines.digest_of, now[: played.chunks])), lacking)
+            for key in ("seconds", "operations"):
+                new[key] += row[key] if row else 0
+            append(results, new | {"gate": gate, "sources": _sources_of(mutant, sources)})
             say(
                 f"{number} of {len(mutants)}: {mutant.name} {new['state']} {played.requirement} "
                 f"({len(new['played'])} of {len(asked)} chunks, {played.operations} operations, {played.seconds:.0f} s)"
@@ -148,11 +153,15 @@ def newest(rows: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     return {row["mutant"]: row for row in rows}
 
 
-def is_settled(row: Mapping[str, Any], chunks: Sequence[Chunk], asked: Sequence[Chunk]) -> bool:
-    """Whether a row still says what became of a mutant, on the gate as it is now."""
+def is_settled(
+    row: Mapping[str, Any], chunks: Sequence[Chunk], asked: Sequence[Chunk], *, lacking: int = 0
+) -> bool:
+    """Whether a row says what became of a mutant, on the gate as it is now; `lacking` chunks of it have no record."""
     match row["state"]:
-        case "survived" | "open" | "not-reached":
-            return all(lines.digest_of(chunk) in row["played"] for chunk in asked)
+        case "open":
+            return False
+        case "survived" | "not-reached":
+            return not lacking and all(lines.digest_of(chunk) in row["played"] for chunk in asked)
         case "killed" | "fault" | "given-up":
             return any(lines.digest_of(chunk) == row["decided_in"] for chunk in chunks)
     return True
@@ -197,11 +206,11 @@ def _play(
 
 
 def _row(
-    mutant: AnyMutant, played: Played, asked: Sequence[Chunk], done: set[str], sources: Mapping[str, str]
+    mutant: AnyMutant, played: Played, asked: Sequence[Chunk], done: set[str], lacking: int
 ) -> dict[str, Any]:
     state = played.state
     if state == SURVIVED:
-        left = [chunk for chunk in asked if lines.digest_of(chunk) not in done]
+        left = lacking or [chunk for chunk in asked if lines.digest_of(chunk) not in done]
         state = OPEN if left else SURVIVED if asked else NOT_REACHED
     decided = next((lines.digest_of(chunk) for chunk in asked if chunk.name == played.chunk), "")
     return {
@@ -209,7 +218,7 @@ def _row(
         "requirement": played.requirement, "detail": played.detail, "chunk": played.chunk,
         "decided_in": "" if state in {SURVIVED, OPEN, NOT_REACHED, UNUSABLE} else decided,
         "operations": played.operations, "seconds": round(played.seconds, 1), "reached": len(asked),
-        "played": sorted(done), "sources": _sources_of(mutant, sources),
+        "played": sorted(done), "unrecorded": lacking,
         "at": datetime.now(UTC).isoformat(timespec="seconds"), "load": round(os.getloadavg()[0], 1),
     }  # fmt: skip
 

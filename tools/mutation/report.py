@@ -19,7 +19,7 @@ STATES = {
     KILLED: "a rule blames the engine, so a run ends with 1",
     SURVIVED: "no chunk of the gate shows it",
     NOT_REACHED: "no recorded chunk executes the changed line",
-    OPEN: "nothing so far, but not all chunks that reach it were played",
+    OPEN: "nothing so far, but not all chunks that may reach it were played",
     UNUSABLE: "the engine does not start or fails its smoke test, so a run ends with 2",
     GIVEN_UP: "the engine died or hung again and again, so a run ends with 3",
     FAULT: "the harness itself failed, so a run ends with 2",
@@ -153,7 +153,7 @@ def _how(rows: Sequence[Row]) -> Iterator[str]:
     yield f"Gate {gates}; played {' to '.join(dict.fromkeys((days[0], days[-1])))} at a load of {min(loads):.1f} to"
     yield f"{max(loads):.1f} (median {median(loads):.1f})."
     if lacking:
-        yield f"Up to {lacking} chunks of the gate had no record of lines, so no mutant played them."
+        yield f"Up to {lacking} chunks of the gate had no record of lines yet, so no mutant played them."
     yield ""
 
 
