@@ -99,7 +99,7 @@ def play_mutants(
     """Play each mutant that has no result yet, and add its row to the results.
 
     Args:
-        mutants: the mutants, played in this order.
+        mutants: the mutants, played in this order; those that were never played come first.
         chunks: the gate.
         results: the file of rows.
         work: the folder with the records of lines, and for what is made on the way.
@@ -115,7 +115,7 @@ def play_mutants(
     gate = gate_digest(chunks)
     end = time.monotonic() + budget
     with warm_jvm(work.absolute() / "jvm") as jvm:
-        for number, mutant in enumerate(mutants, 1):
+        for number, mutant in enumerate(sorted(mutants, key=lambda mutant: mutant.name in rows), 1):
             row = rows.get(mutant.name)
             if row is not None and (row["sources"] != _sources_of(mutant, sources) or row["state"] in again):
                 row = None
