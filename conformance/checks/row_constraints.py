@@ -1,5 +1,7 @@
 """Do added rows keep the rules that the table declares: CHECK constraints, invariants, generated columns?
 
+And can others read a CHECK constraint that was added?
+
 Their expressions mean what they mean in the session that wrote the rows, so its time zone counts. A step may rewrite
 rows of earlier sessions as they are: such a row keeps a rule if it does so in one of their zones.
 """
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from conformance.checks.constraint_texts import find_private_sql
 from conformance.checks.log_validity import chain
 from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
@@ -15,6 +18,8 @@ from conformance.observations.observation import Observation
 from delta_models.expressions import NotEvaluable, compile_expression
 from delta_models.functions import EvaluationError
 from delta_models.log import Commit, LogError, LogReader, Snapshot
+from delta_models.operations import AddConstraint
+from delta_models.outcomes import Committed
 from delta_models.requirements import Checked, checked
 from delta_models.sql import SqlError
 from delta_models.table.generated_columns import (
@@ -31,9 +36,10 @@ QUOTE = '"'  # some engines quote names with it, others strings, so a text with 
 
 
 def check(observation: Observation, _recorder: CheckRecorder) -> Iterator[Checked]:
-    """Judge the rows of files that the step added."""
+    """Judge the rows of files that the step added, and the text of a constraint that it added."""
     if not observation.wrote:
         return
+    yield from _check_text(observation)
     for _, commit, after in chain(observation):
         if after is None or not commit.adds:
             continue
@@ -42,6 +48,24 @@ def check(observation: Observation, _recorder: CheckRecorder) -> Iterator[Checke
             yield from _check_generated(observation, after, commit)
         except (LogError, SqlError, NotEvaluable, EvaluationError, KeyError):
             continue  # other checks report files that cannot be read; the model does not know every expression
+
+
+def _check_text(observation: Observation) -> Iterator[Checked]:
+    operation, after = observation.operation, observation.after
+    if (
+        not isinstance(operation, AddConstraint)
+        or not isinstance(observation.outcome, Committed)
+        or after is None
+    ):
+        return
+    key = f"{CONSTRAINT}{operation.name}".casefold()
+    text = next((text for known, text in after.properties.items() if known.casefold() == key), None)
+    if text is None or not observation.commits:
+        return  # the rows of later writes show a constraint that is not there
+    private = find_private_sql(text, operation.check, after.schema, observation.zones[0])
+    yield checked(
+        "write.constraint-understood", private and f"{key} = {text}: {private}", observation.commits[-1].name
+    )
 
 
 def _check_constraints(observation: Observation, after: Snapshot, commit: Commit) -> Iterator[Checked]:

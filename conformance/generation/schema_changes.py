@@ -36,7 +36,6 @@ from delta_models.schema import (
 
 EXISTING_ONE_IN = 12
 NOT_NULL_ONE_IN = 15
-# Names of new columns. That with a blank is for tables with column mapping: without it engines restrict names.
 NAMES = ("fresh", "other", "Third", "x y", "fifth", "sixth")
 WIDER: Mapping[DataType, tuple[DataType, ...]] = {
     BYTE: (SHORT, INTEGER, LONG),
@@ -136,12 +135,7 @@ def _new_field(context: DrawContext) -> Field:
 
 def _free_name(context: DrawContext) -> str:
     known = {name.casefold() for name in context.shape.schema.names}
-    mapped = context.table.property("delta.columnMapping.mode", "none") != "none"
-    names = [
-        name
-        for name in (*NAMES, *(other.name for other in EXTRA))
-        if name.casefold() not in known and (mapped or " " not in name)
-    ]
+    names = [name for name in (*NAMES, *(other.name for other in EXTRA)) if name.casefold() not in known]
     return context.choices.pick(names or ["seventh"])
 
 

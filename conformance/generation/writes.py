@@ -136,8 +136,7 @@ def overwrite_schema(context: DrawContext) -> Operation:
         position for position, name in enumerate(shape.schema.names) if name not in shape.partition_by
     ]
     gone = set(context.choices.some(possible, 1)) if len(possible) > 1 else set()
-    rows = Rows(_nullable(shape), draw_rows(context.choices, shape).rows)
-    return Overwrite(_without(rows, gone), schema_mode="overwrite")
+    return Overwrite(_without(draw_rows(context.choices, shape), gone), schema_mode="overwrite")
 
 
 def append_given(context: DrawContext) -> Operation:

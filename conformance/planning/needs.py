@@ -123,6 +123,7 @@ NEEDS: dict[str, str] = {
     "stream.": f"{WRITES} Tail|Pour",
     "tracking.": f"{WRITES} writes:rowTracking property:delta.enableRowTracking",
     "vacuum.": f"{WRITES} Vacuum",
+    "write.constraint": f"{WRITES} AddConstraint",
     "write.data-change-false": f"{WRITES} Optimize|ZOrder",
     "write.properties": f"{WRITES} property:delta.checkpointInterval",
     "write.states-stay": f"{WRITES} Read.version",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.mutants import (
+    constraints,
     contents,
     identity_columns,
     introspection,
@@ -17,6 +18,7 @@ from tests.mutants import (
 )
 
 __all__ = [
+    "constraints",
     "contents",
     "identity_columns",
     "introspection",

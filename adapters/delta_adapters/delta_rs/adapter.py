@@ -254,8 +254,7 @@ class DeltaRs:
                 return lambda _: table.compact_logs(max(0, newest - commits + 1), newest)
             case ops.CleanLog():
                 return lambda _: table.cleanup_metadata()
-        schema = _schema_of(table)
-        altered = alter(operation, table, lambda expression: _sql(expression, schema))
+        altered = alter(operation, table)
         if altered is not None:
             return altered
         return self._maintenance(operation, table)

@@ -6,11 +6,13 @@ from collections.abc import Callable
 
 from deltalake import CommitProperties, DeltaTable, Field, Schema, TableFeatures
 
+from delta_adapters.dialects import render_sql
+from delta_adapters.dialects.delta_rs_constraints import DeltaRsConstraintDialect
 from delta_models import operations as ops
-from delta_models.expressions import Expression
-from delta_models.schema import Struct, schema_string
+from delta_models.schema import Struct, parse_schema, schema_string
 
 EngineCall = Callable[[CommitProperties], object]
+PORTABLE = DeltaRsConstraintDialect()
 FEATURES = {
     "appendOnly": TableFeatures.AppendOnly,
     "changeDataFeed": TableFeatures.ChangeDataFeed,
@@ -22,7 +24,7 @@ FEATURES = {
 }
 
 
-def alter(operation: ops.Operation, table: DeltaTable, sql: Callable[[Expression], str]) -> EngineCall | None:
+def alter(operation: ops.Operation, table: DeltaTable) -> EngineCall | None:
     """Return the call that performs the operation; None if deltalake has none."""
     match operation:
         case ops.SetProperties(properties=pairs):
@@ -31,7 +33,7 @@ def alter(operation: ops.Operation, table: DeltaTable, sql: Callable[[Expression
                 dict(pairs), raise_if_not_exists=not custom, commit_properties=properties
             )
         case ops.AddConstraint(name=name, check=check):
-            constraint = {name: sql(check)}
+            constraint = {name: render_sql(check, parse_schema(table.schema().to_json()), PORTABLE)}
             return lambda properties: table.alter.add_constraint(constraint, commit_properties=properties)
         case ops.DropConstraint(name=name, if_exists=if_exists):
             return lambda properties: table.alter.drop_constraint(

@@ -36,13 +36,13 @@ def constraint_without_the_point(observation: Observation, _: Violation) -> bool
     """The engine decides as it must by constraints whose decimals have lost their point."""
     outcome, operation = observation.outcome, observation.operation
     if isinstance(operation, AddConstraint) and isinstance(outcome, Rejected) and outcome.kind == "overflow":
-        return not _fits(_without_point(operation.check))
-    return _decides_by(observation, _without_point)
+        return not _fits(without_point(operation.check))
+    return _decides_by(observation, without_point)
 
 
 def constraint_of_doubles(observation: Observation, _: Violation) -> bool:
     """The engine decides by constraints whose floats are the doubles of the same shortest digits."""
-    return _decides_by(observation, _of_doubles)
+    return _decides_by(observation, of_doubles)
 
 
 def rows_of_nulls_validated(observation: Observation, _: Violation) -> bool:
@@ -128,7 +128,9 @@ def _lets_in_by(observation: Observation, change: Change, before: Snapshot, rows
     return any(_breaks(check, right.schema, row) for check in wrong for row in right.rows)
 
 
-def _of_doubles(check: Expression) -> Expression:
+def of_doubles(check: Expression) -> Expression:
+    """The constraint with its floats as the doubles of the same shortest digits."""
+
     def change(literal: Literal) -> Literal:
         if literal.type != FLOAT or literal.value is None or not isfinite(value := to_single(literal.value)):
             return literal
@@ -139,7 +141,9 @@ def _of_doubles(check: Expression) -> Expression:
     return with_literals(check, change)
 
 
-def _without_point(check: Expression) -> Expression:
+def without_point(check: Expression) -> Expression:
+    """The constraint with decimals that have lost their point."""
+
     def change(literal: Literal) -> Literal:
         if not isinstance(literal.type, DecimalType) or literal.value is None:
             return literal

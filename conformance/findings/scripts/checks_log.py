@@ -9,8 +9,9 @@ from conformance.findings.scripts.checks_answers import net_changes
 from conformance.findings.scripts.ending import Ending
 from conformance.findings.scripts.literals import NotPrintable
 from delta_models import operations as ops
-from delta_models.expressions import compile_expression
+from delta_models.expressions import Call, compile_expression
 from delta_models.schema import to_json
+from delta_models.table.generated_columns import CONSTRAINT
 from delta_models.table.merge import count_merged_rows
 
 COMMITS = (
@@ -23,6 +24,9 @@ LIVE = (
     '    for remove in (action["remove"] for action in actions if "remove" in action):',
     '        live.pop(remove["path"], None)',
     '    live |= {action["add"]["path"]: action["add"] for action in actions if "add" in action}',
+)
+NEWEST = (
+    'meta = [form["metaData"] for actions in commits.values() for form in actions if "metaData" in form][-1]'
 )
 LAST = "version, actions = list(commits.items())[-1]"
 # What is tested of each action of a kind: a requirement -> the kind, a condition on it that is wrong, what is said.
@@ -140,6 +144,8 @@ def about_log(case: Case, moment: Moment) -> Ending | None:
         case "cdc.recorded":
             test = 'wrong = "" if any("cdc" in action for action in actions) else f"version {version} has no cdc"'
             return Ending(lines=(*COMMITS, LAST, test))
+        case "write.constraint-understood":
+            return _constraint_text(moment)
         case "write.column-order" | "write.schema" | "write.partitioning" | "write.properties":
             return _definition(requirement, moment)
     return _metrics(requirement, moment) if case.kind == "metrics" else None
@@ -197,7 +203,6 @@ def _change_data(moment: Moment) -> Ending:
 
 def _definition(requirement: str, moment: Moment) -> Ending:
     table = moment.table
-    newest = 'meta = [form["metaData"] for actions in commits.values() for form in actions if "metaData" in form][-1]'
     match requirement:
         case "write.partitioning":
             found, expected = 'meta["partitionColumns"]', repr(list(table.partition_by))
@@ -219,11 +224,37 @@ def _definition(requirement: str, moment: Moment) -> Ending:
             message = "the metadata of columns"
             raise NotPrintable(message)
     lines = (
-        newest,
+        NEWEST,
         f"found, expected = {found}, {expected}",
         'wrong = "" if found == expected else f"the log has {found}, it should have {expected}"',
     )
     return Ending(lines=(*COMMITS, *lines), right="the log has {found}")
+
+
+def _constraint_text(moment: Moment) -> Ending:
+    """The text of the new constraint calls nothing that was not asked for, and has nothing in double quotes."""
+    operation = moment.operation
+    if not isinstance(operation, ops.AddConstraint):
+        raise NotPrintable(type(operation).__name__)
+    asked = sorted(_functions_in(operation.check) | {"decimal"})
+    lines = (
+        NEWEST,
+        f"text = meta['configuration'][{CONSTRAINT + operation.name!r}]",
+        """plain = re.sub(r"'([^']|'')*'|`[^`]*`", "", text)""",
+        f"""private = set(re.findall(r'\\b([a-z]\\w*)\\(|("[^"]*")', plain)) - {{(name, "") for name in {asked!r}}}""",
+        'wrong = f"the log has the constraint {text}" if private else ""',
+    )
+    return Ending(lines=(*COMMITS, *lines), right="the log has {text}")
+
+
+def _functions_in(expression: object) -> set[str]:
+    own = {expression.function} if isinstance(expression, Call) else set()
+    parts = expression if isinstance(expression, tuple) else _fields_of(expression)
+    return own.union(*map(_functions_in, parts))
+
+
+def _fields_of(value: object) -> list[object]:
+    return [getattr(value, name) for name in getattr(value, "__dataclass_fields__", ())]
 
 
 def _metrics(requirement: str, moment: Moment) -> Ending:

@@ -69,7 +69,7 @@ class DeltalakeCalls(Calls):
         self, operation: ops.Operation, schema: Struct, handle: str = "DeltaTable(path)"
     ) -> list[str]:
         """The lines that perform an operation on a table of this schema. Raises NotPrintable."""
-        defined = definition.statements(operation, handle, lambda expression: _sql(expression, schema))
+        defined = definition.statements(operation, schema, handle)
         if defined is not None:
             return defined
         match operation:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from delta_adapters.dialects import render_sql
+from delta_adapters.dialects.delta_rs_constraints import DeltaRsConstraintDialect
 from delta_models import operations as ops
-from delta_models.expressions import Expression
 from delta_models.schema import Struct, schema_string
 
+PORTABLE = DeltaRsConstraintDialect()
 FEATURES = {
     "appendOnly": "AppendOnly",
     "changeDataFeed": "ChangeDataFeed",
@@ -19,8 +19,8 @@ FEATURES = {
 }
 
 
-def statements(operation: ops.Operation, handle: str, sql: Callable[[Expression], str]) -> list[str] | None:
-    """The lines that perform the operation; None if it is of another kind."""
+def statements(operation: ops.Operation, schema: Struct, handle: str) -> list[str] | None:
+    """The lines that perform the operation on a table of this schema; None if it is of another kind."""
     alter = f"{handle}.alter"
     match operation:
         case ops.SetProperties(properties=pairs):
@@ -28,12 +28,12 @@ def statements(operation: ops.Operation, handle: str, sql: Callable[[Expression]
             more = ", raise_if_not_exists=False" if custom else ""
             return [f"{alter}.set_table_properties({dict(pairs)!r}{more})"]
         case ops.AddConstraint(name=name, check=check):
-            return [f"{alter}.add_constraint({ {name: sql(check)}!r})"]
+            return [f"{alter}.add_constraint({ {name: render_sql(check, schema, PORTABLE)}!r})"]
         case ops.DropConstraint(name=name, if_exists=if_exists):
             return [f"{alter}.drop_constraint({name!r}, raise_if_not_exists={not if_exists})"]
         case ops.AddColumn(field=field, parent=(), after=None, first=False):
-            schema = schema_string(Struct((field,)))
-            return [f"{alter}.add_columns(Schema.from_json({schema!r}).fields)"]
+            added = schema_string(Struct((field,)))
+            return [f"{alter}.add_columns(Schema.from_json({added!r}).fields)"]
         case ops.SetNullable(path=(name,), nullable=True):
             return [f"{alter}.drop_column_not_null({name!r})"]
         case ops.EnableFeature(feature=feature) if feature in FEATURES:

@@ -87,6 +87,15 @@ def _hex(value: Value) -> str:
     return to_bytes(value).hex().upper()
 
 
+def _known(charset: str) -> str:
+    """The name of a character set. Raises Unreadable for any other, such as `hex`, which is no set of characters."""
+    try:
+        "".encode(charset)
+    except LookupError as error:
+        raise Unreadable(str(error)) from error
+    return charset
+
+
 def _unhex(text: str) -> bytes | None:
     try:
         return bytes.fromhex(text if len(text) % 2 == 0 else f"0{text}")
@@ -233,8 +242,10 @@ FUNCTIONS: dict[str, Function] = {
     "unhex": simple((STRING,), BINARY, _unhex),
     "base64": simple((BINARY,), STRING, lambda value: base64.b64encode(value).decode("ascii")),
     "unbase64": simple((STRING,), BINARY, _unbase64),
-    "encode": simple(_TO_TEXT, BINARY, lambda text, charset: text.encode(charset, "surrogateescape")),
-    "decode": simple((BINARY, STRING), STRING, lambda data, charset: data.decode(charset, "surrogateescape")),
+    "encode": simple(_TO_TEXT, BINARY, lambda text, charset: text.encode(_known(charset), "surrogateescape")),
+    "decode": simple(
+        (BINARY, STRING), STRING, lambda data, charset: data.decode(_known(charset), "surrogateescape")
+    ),
     "split": simple((STRING, STRING, INTEGER), Array(STRING), _split, optional=1),
     "md5": simple((BINARY,), STRING, _digest("md5")),
     "sha": simple((BINARY,), STRING, _digest("sha1")),

@@ -128,6 +128,15 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         ("contents",),
     ),
     Requirement(
+        "write.constraint-understood",
+        "A new CHECK constraint is stored in SQL that other engines read: it has no function or charset of one engine's"
+        " own, and no column in double quotes, which are texts elsewhere.",
+        "delta-spark 4.4.0: CHECK constraints",
+        "reference",
+        "writer",
+        ("rules",),
+    ),
+    Requirement(
         "write.data-files-readable",
         "Every live data file is there, is Parquet, and holds the schema's columns in types that can be read as them.",
         ADD,

@@ -26,6 +26,7 @@ from delta_models.table.generated_columns import (
     metadata_rules,
 )
 from delta_models.table.identity import UNKNOWN, identities, identities_named
+from delta_models.table.second_reasons import breaks_rule_too
 from delta_models.table.state import NotModelled, Table
 from delta_models.values import Row, Rows, Value
 
@@ -76,14 +77,20 @@ def expect_write(
             raise NotModelled(message)
         refusals = ("schema", "bad-argument", "unsupported-feature", "constraint")
         return expect_refusal(table, refusals, "outcome.column-in-use")
+
+    def second_reason() -> tuple[str, ...]:
+        broken = schema_mode != "overwrite" and breaks_rule_too(table, incoming, by_name=by_name)
+        return ("constraint",) if broken else ()
+
     try:
         converted = convert_rows(table, incoming, schema_mode, by_name=by_name)
     except (Overflow, EvaluationError):
-        return expect_refusal(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
+        kinds = ("overflow", "schema", "bad-argument", *second_reason())
+        return expect_refusal(table, kinds, "outcome.overflow-refused")
     except IdentityValueGiven:
         return expect_refusal(table, IDENTITY_REFUSALS, "outcome.identity-given-refused")
     except RowMismatch:
-        return expect_refusal(table, "schema", "outcome.misfit-refused")
+        return expect_refusal(table, ("schema", *second_reason()), "outcome.misfit-refused")
     except BrokenRule:
         known = {name.casefold() for name in incoming.schema.names}
         lacking = by_name and any(field.name.casefold() not in known for field in table.schema)

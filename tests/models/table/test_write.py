@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delta_models import operations as ops
+from delta_models.expressions import Column, Compare
 from delta_models.outcomes import Committed, NoChange, Rejected, Unsupported
 from delta_models.schema import (
     BINARY,
@@ -88,6 +89,20 @@ class TestAppend:
         now = ModelHistory().after(ops.Create(schema, partition_by=("key",)))
         written = now.after(ops.Append(Rows(schema, ((1, b""), (2, b"a"), (3, None)))))
         assert written.table.rows == ((1, None), (2, b"a"), (3, None))
+
+    def test_rows_of_a_wrong_type_that_break_a_rule_too_may_be_refused_for_either(self) -> None:
+        definition = Struct((Field("id", LONG), Field("day", DATE, nullable=False)))
+        positive = ops.AddConstraint("positive", Compare(">", Column(("id",)), lit(LONG, 0)))
+        now = ModelHistory().after(ops.Create(definition)).after(positive)
+        lists = struct(("id", LONG), ("day", Array(LONG)))
+        for row, reasons in (
+            ((1, (2,)), {"schema"}),
+            ((1, None), {"schema", "constraint"}),
+            ((0, (2,)), {"schema", "constraint"}),
+        ):
+            assert kinds(now, ops.Append(Rows(lists, (row,)), schema_mode="merge")) == reasons
+        without_day = Rows(struct(("id", Array(LONG))), (((2,),),))
+        assert kinds(now, ops.Append(without_day)) == {"schema", "constraint"}
 
     def test_null_where_no_element_or_value_may_be_null_breaks_a_rule(self) -> None:
         lists, maps = Array(LONG, contains_null=False), Map(STRING, LONG, value_contains_null=False)
