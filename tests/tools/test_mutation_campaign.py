@@ -193,6 +193,17 @@ class TestSettled:
         assert campaign.gate_digest(self.CHUNKS) != campaign.gate_digest(self.CHUNKS[:2])
 
 
+def test_a_check_says_of_which_mutants_another_thing_became():
+    before = [
+        {"mutant": name, "state": state}
+        for name, state in (("a", "killed"), ("b", "survived"), ("c", "killed"))
+    ]
+    after = [*before, {"mutant": "a", "state": "open"}, {"mutant": "b", "state": "open"}]
+    assert campaign.contradicted(before, after) == ["a was killed, and is open"]
+    assert campaign.contradicted(before, [*before[:2]]) == ["c was killed, and is not played"]
+    assert campaign.contradicted(before, before) == []
+
+
 class TestVerdict:
     READY = EngineReady(ENGINE, "", "", ("delta-spark",), 1.0, "pyspark@/x")
 

@@ -72,6 +72,7 @@ def test_a_judgement_on_a_mutant_of_no_set_is_refused(own, tmp_path, capsys):
             ["record", "--part", "cor"],
             "the gate has no part cor; it has core, sql, features, crashes, races, shared",
         ),
+        (["check"], "of the set few was never played; `play` does it first"),
         (["gate"], "the whole gate is run on one mutant at a time; name it with --only"),
     ),
 )

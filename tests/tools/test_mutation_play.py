@@ -114,6 +114,15 @@ def test_a_mutant_is_killed_by_a_rule_a_harmless_change_is_not_and_a_campaign_go
     assert sorted(read_rows(results)[-1]["played"]) == sorted(map(lines.digest_of, CHUNKS))
 
 
+def test_what_killed_a_mutant_is_played_first_the_next_time(work, tmp_path):
+    results = tmp_path / "rows.jsonl"
+    play(work, results, [KEEPS_ALL], (CHUNKS[0],), unrecorded=True)
+    play(work, results, [KEEPS_ALL], CHUNKS[::-1], unrecorded=True, again=("killed",))
+    first, second = read_rows(results)
+    assert first["state"] == second["state"] == "killed"
+    assert second["played"] == first["played"] == [lines.digest_of(CHUNKS[0])]
+
+
 def test_an_engine_that_does_not_start_is_no_kill(work, tmp_path):
     results = tmp_path / "rows.jsonl"
     play(work, results, [BROKEN])

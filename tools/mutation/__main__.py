@@ -4,6 +4,7 @@
     record  [--part NAME]...           record which chunk executes which line of the engine, once
     play    --set NAME                 play the mutants of a set; go on where an earlier call was ended
     gate    --set NAME --only MUTANT   run the whole gate on a mutant, as a user would
+    check   --set NAME                 play mutants again, and end with 1 unless the same becomes of them
     report                             write reports/mutation.md from the rows of all sets
     lines                              say which lines the recorded chunks execute, and keep it for the report
 
@@ -38,7 +39,8 @@ def main(words: Sequence[str] | None = None) -> int:
     """Do what the command says; return the exit code: 0, 1 if a state is not the one of --expect, or 2."""
     arguments = _parser().parse_args(words)
     commands = {
-        "draw": _draw, "record": _record, "play": _play, "gate": _gate, "report": _report, "lines": _lines,
+        "draw": _draw, "record": _record, "play": _play, "gate": _gate, "check": _check, "report": _report,
+        "lines": _lines,
     }  # fmt: skip
     try:
         with stoppable(interrupt):
@@ -53,7 +55,7 @@ def main(words: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tools.mutation", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("command", choices=("draw", "record", "play", "gate", "report", "lines"))
+    parser.add_argument("command", choices=("draw", "record", "play", "gate", "check", "report", "lines"))
     parser.add_argument("--set", default="tuning", help="the set of mutants (default: tuning)")
     parser.add_argument("--sets", type=Path, default=SETS, help="the file that names the sets")
     parser.add_argument(
@@ -126,6 +128,29 @@ def _gate(arguments: argparse.Namespace) -> int:
     return int(
         arguments.expect is not None and any(row["killed"] != (arguments.expect == "killed") for row in rows)
     )
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    """Play mutants as if they had no result, each first in the chunk that decided before; keep no row."""
+    mutants = _mutants(arguments)
+    rows = campaign.newest(read_rows(arguments.results / f"{arguments.set}.jsonl"))
+    lacking = [mutant.name for mutant in mutants if mutant.name not in rows]
+    if lacking:
+        raise BadSets(
+            f"{', '.join(lacking)} of the set {arguments.set} was never played; `play` does it first"
+        )
+    before = [rows[mutant.name] for mutant in mutants]
+    again = arguments.work / "check.jsonl"
+    again.unlink(missing_ok=True)
+    for row in before:
+        append(again, row)
+    campaign.play_mutants(
+        mutants, campaign.gate_chunks(), again, arguments.work, _say, most_chunks=arguments.most_chunks,
+        unrecorded=True, again=tuple(report.STATES),
+    )  # fmt: skip
+    contradictions = campaign.contradicted(before, read_rows(again))
+    _say("\n".join(contradictions) or f"the same became of all {len(mutants)} mutants")
+    return int(bool(contradictions))
 
 
 def _report(arguments: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -117,10 +118,11 @@ def play_mutants(
     with warm_jvm(work.absolute() / "jvm") as jvm:
         for number, mutant in enumerate(sorted(mutants, key=lambda mutant: mutant.name in rows), 1):
             row = rows.get(mutant.name)
+            decided = row["decided_in"] if row else ""
             if row is not None and (row["sources"] != _sources_of(mutant, sources) or row["state"] in again):
                 row = None
             reaching = chunks if unrecorded else _reaching(mutant, chunks, known, sources)
-            asked = sorted(reaching, key=needs_own_jvm)
+            asked = sorted(reaching, key=lambda chunk: _place(chunk, decided))
             lacking = 0 if unrecorded else sum(lines.digest_of(chunk) not in known for chunk in chunks)
             if row is not None and is_settled(row, chunks, asked, lacking=lacking):
                 continue
@@ -146,6 +148,23 @@ def play_mutants(
             )
             if stopped:
                 raise KeyboardInterrupt
+
+
+def contradicted(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say of which mutants another thing became than before. One that is open contradicts no survivor."""
+    now = newest(after)
+    told = []
+    for name, row in newest(before).items():
+        state = now[name]["state"] if name in now else "not played"
+        agrees = state == row["state"] or (state == OPEN and row["state"] in {SURVIVED, NOT_REACHED})
+        if not agrees:
+            told.append(f"{name} was {row['state']}, and is {state}")
+    return told
+
+
+def _place(chunk: Chunk, decided: str) -> tuple[bool, bool]:
+    """First the chunk that decided before, then those that need no JVM of their own."""
+    return lines.digest_of(chunk) != decided, needs_own_jvm(chunk)
 
 
 def newest(rows: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
@@ -181,7 +200,7 @@ def _reaching(
 def _play(
     mutant: AnyMutant, chunks: Sequence[Chunk], played: Played, jvm: WarmJvm, work: Path, *, end: float
 ) -> None:
-    """Play chunks on a mutant: first those that need no JVM of their own, which stand first."""
+    """Play chunks on a mutant, in runs of those that need a JVM of their own and those that do not."""
     folder = drawing.make(mutant, PACKAGE, work.absolute() / "build")
     spec = parse_engine(f"{ENGINE}@{folder}")
     copy = build_copy(spec)
@@ -189,18 +208,19 @@ def _play(
     def enough() -> bool:
         return time.monotonic() > end
 
-    own = [chunk for chunk in chunks if needs_own_jvm(chunk)]
-    shared = [chunk for chunk in chunks if not needs_own_jvm(chunk)]
     try:
-        if shared:
+        for own, run in groupby(chunks, key=needs_own_jvm):
+            if played.state != SURVIVED or enough():
+                break
+            if own:
+                with jvm.hidden():
+                    play(spec, tuple(run), played, enough=enough)
+                continue
             jvm.start()
             jvm.import_from(str(copy))
-            play(spec, shared, played, enough=enough)
+            play(spec, tuple(run), played, enough=enough)
             if played.lost:
                 jvm.stop()  # the context of a host that was lost may still be there
-        if own and played.state == SURVIVED and not enough():
-            with jvm.hidden():
-                play(spec, own, played, enough=enough)
     finally:
         shutil.rmtree(copy, ignore_errors=True)  # nobody plays this build again
 

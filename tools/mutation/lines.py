@@ -22,6 +22,9 @@ from conformance.histories import Chunk
 from tools.mutation.rows import append, read_rows
 
 DIGITS = 12
+_digests: dict[
+    int, tuple[Chunk, str]
+] = {}  # by the chunk's identity: to compare chunks takes as long as a digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +69,16 @@ class LineRecord:
 
 def digest_of(chunk: Chunk) -> str:
     """What tells a chunk from another, whatever its number in a plan is: all that is played in it."""
-    form = chunk.to_json()
-    own = {key: value for key, value in form.items() if key not in {"number", "given"}}
-    steps = [
-        [history["seed"], history["steps"], history.get("explicit_reads", False)] for history in form["given"]
-    ]
-    return _digest(json.dumps([own, steps], sort_keys=True).encode())
+    kept = _digests.get(id(chunk))
+    if kept is None or kept[0] is not chunk:
+        form = chunk.to_json()
+        own = {key: value for key, value in form.items() if key not in {"number", "given"}}
+        steps = [
+            [history["seed"], history["steps"], history.get("explicit_reads", False)]
+            for history in form["given"]
+        ]
+        kept = _digests[id(chunk)] = chunk, _digest(json.dumps([own, steps], sort_keys=True).encode())
+    return kept[1]
 
 
 def digests_of(package: Path) -> dict[str, str]:
