@@ -34,8 +34,10 @@ def run_gate(
         *(word for part in parts for word in ("--part", part)),
     ]  # fmt: skip
     code = subprocess.run(command, check=False, cwd=package.parent).returncode
-    summary = out / "summary.json"
-    reasons = json.loads(summary.read_text("utf-8"))["reasons"] if summary.exists() else []
+    summaries = sorted(
+        out.glob("*/summary.json")
+    )  # of the one run; none if it said what is wrong with the command
+    reasons = json.loads(summaries[-1].read_text("utf-8"))["reasons"] if summaries else []
     return {
         "mutant": mutant.name, "parts": list(parts), "exit": code, "reasons": reasons[:10],
         "killed": code == VIOLATED and any(reason.startswith(f"{ENGINE}@") for reason in reasons),
