@@ -41,7 +41,8 @@ class WarmJvm:
         conf = SparkConf(loadDefaults=False)
         for key, value in settings(self._work).items():
             conf.set(key, value)
-        self._gateway = launch_gateway(conf)
+        with (self._work / "jvm.log").open("ab") as log:
+            self._gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
         parameters = self._gateway.gateway_parameters
         os.environ |= {PORT: str(parameters.port), SECRET: parameters.auth_token}
 

@@ -34,10 +34,8 @@ def run_gate(
         *(word for part in parts for word in ("--part", part)),
     ]  # fmt: skip
     code = subprocess.run(command, check=False, cwd=package.parent).returncode
-    summaries = sorted(
-        out.glob("*/summary.json")
-    )  # of the one run; none if it said what is wrong with the command
-    reasons = json.loads(summaries[-1].read_text("utf-8"))["reasons"] if summaries else []
+    summary = out / "latest" / "summary.json"  # there is none if the command could not be run
+    reasons = json.loads(summary.read_text("utf-8"))["reasons"] if summary.exists() else []
     return {
         "mutant": mutant.name, "parts": list(parts), "exit": code, "reasons": reasons[:10],
         "killed": code == VIOLATED and any(reason.startswith(f"{ENGINE}@") for reason in reasons),
