@@ -24,7 +24,7 @@ reason = "The file is read twice."
 def mutant(name, group="log"):
     return {
         "mutant": name, "group": group, "file": "log/state.py", "operator": "call", "line": 4, "before": "a | b",
-        "after": "a",
+        "after": "a", "diff": f"+drawn {name}",
     }  # fmt: skip
 
 
@@ -106,7 +106,9 @@ def test_every_survivor_is_named_with_its_diff_before_the_killed():
 
 
 def test_a_mutant_that_was_not_played_is_named_too():
-    assert "**e**\n(not-played, line 4, call)" in markdown([played(*FOUR, more=[mutant("e")])])
+    assert "**e**\n(not-played, line 4, call)\n\n```diff\n+drawn e\n" in markdown(
+        [played(*FOUR, more=[mutant("e")])]
+    )
 
 
 def test_the_report_says_how_many_chunks_nobody_could_play():

@@ -179,7 +179,10 @@ def _played(
     sets: dict[str, MutantSet],
     judgements: dict[str, tuple[Judgement, ...]],
 ) -> report.PlayedSet:
-    mutants = [drawing.told(mutant) for mutant in mutants_of(chosen, sets, PACKAGE)]
+    mutants = [
+        drawing.told(mutant) | {"diff": drawing.diff_of(mutant, PACKAGE)}
+        for mutant in mutants_of(chosen, sets, PACKAGE)
+    ]
     rows = campaign.newest(read_rows(arguments.results / f"{chosen.name}.jsonl"))
     return report.PlayedSet(chosen.title, mutants, rows, judgements)
 

@@ -6,7 +6,6 @@ import ast
 import difflib
 import hashlib
 import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -123,13 +122,11 @@ def told(mutant: DrawnMutant | Mutant) -> dict[str, Any]:
 
 def diff_of(mutant: DrawnMutant | Mutant, package: Path) -> str:
     """The lines that a mutant takes away and puts in their place."""
-    with tempfile.TemporaryDirectory(prefix="mutation-") as temporary:
-        changed = make(mutant, package, Path(temporary) / "made") / PACKAGE
-        diff: list[str] = []
-        for file in sorted(changed_lines(mutant, package)):
-            old, new = ((root / file).read_text("utf-8").splitlines() for root in (package, changed))
-            lines = list(difflib.unified_diff(old, new, file, file, lineterm="", n=0))
-            diff += [lines[0], *(line for line in lines[2:] if not line.startswith("@@"))]
+    diff: list[str] = []
+    for file, new in _changed_texts(mutant, package).items():
+        old = (package / file).read_text("utf-8").splitlines()
+        lines = list(difflib.unified_diff(old, new.splitlines(), file, file, lineterm="", n=0))
+        diff += [lines[0], *(line for line in lines[2:] if not line.startswith("@@"))]
     return "\n".join(diff)
 
 
@@ -204,3 +201,14 @@ def runs_at_import(changed: Mapping[str, set[int]], package: Path) -> bool:
     return not any(
         lines & lines_of_functions((package / file).read_text("utf-8")) for file, lines in changed.items()
     )
+
+
+def _changed_texts(mutant: DrawnMutant | Mutant, package: Path) -> dict[str, str]:
+    if isinstance(mutant, DrawnMutant):
+        return {mutant.file: mutant.place.apply((package / mutant.file).read_text("utf-8"))}
+    texts: dict[str, str] = {}
+    for edit in mutant.edits:
+        file = edit.file.removeprefix(f"{PACKAGE}/")
+        text = texts.get(file) or (package / file).read_text("utf-8")
+        texts[file] = text.replace(edit.find, edit.replace)
+    return texts

@@ -30,11 +30,11 @@ LONGEST = 90
 TOP = """\
 # Mutants of the in-house engine
 
-Written by `python -m tools.mutation report`; nothing here is written by hand. [Decision 0046](../docs/decisions/\
-0046-how-the-gate-is-measured.md) says how the gate is measured. A mutant is one small change of `pyspark_delta`. It
-plays the chunks of the profile `gate` that execute its line. A mutant counts unless two judges, each by itself, call it
-equivalent or say that it changes speed alone. The share of killed mutants is of all that count, whatever became of
-the others.
+Written by `python -m tools.mutation report`; nothing here is written by hand.
+[Decision 0046](../docs/decisions/0046-how-the-gate-is-measured.md) says how the gate is measured. A mutant is one small
+change of `pyspark_delta`. It plays the chunks of the profile `gate` that execute its line. A mutant counts unless two
+judges, each by itself, call it equivalent or say that it changes speed alone. The share of killed mutants is of all
+that count, whatever became of the others.
 """
 
 Row = Mapping[str, Any]
@@ -178,8 +178,7 @@ def _named(played: PlayedSet, mutant: Mapping[str, Any]) -> Iterator[str]:
     detail = f" {_cell(row['detail'])}" if row and row["detail"] else ""
     played_chunks = f", {len(row['played'])} of {row['reached']} chunks played" if row else ""
     yield f"({state}{place}{played_chunks}){detail}"
-    if row:
-        yield from ("", "```diff", *row["diff"].splitlines(), "```")
+    yield from ("", "```diff", *(row or mutant)["diff"].splitlines(), "```")
     for judgement in played.judgements.get(mutant["mutant"], ()):
         yield from ("", f"- {judgement.by}: *{judgement.verdict}*. {judgement.reason}")
     yield ""
