@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+from pyspark.sql.types import ArrayType, BinaryType, CharType, DataType, MapType, StringType, StructType
 
 from pyspark_delta import char_varchar, sql_text
 from pyspark_delta.exceptions import ConstraintViolated, CorruptLog
 from pyspark_delta.schema import path_text
 
-__all__ = ["CONSTRAINT_PREFIX", "Check", "checks_of", "violation_in", "with_checks"]
+__all__ = ["CONSTRAINT_PREFIX", "Check", "checks_of", "null_if_empty", "violation_in", "with_checks"]
 
 CONSTRAINT_PREFIX = "delta.constraints."
 INVARIANTS = "delta.invariants"
@@ -37,21 +37,49 @@ class Check:
 
 
 def checks_of(
-    schema: StructType, configuration: Mapping[str, str], have: StructType | None = None
+    schema: StructType,
+    configuration: Mapping[str, str],
+    have: StructType | None = None,
+    empty: Collection[str] = (),
 ) -> list[Check]:
-    """All checks of a table, without those that the schema of the data (`have`) already proves."""
+    """All checks of a table, without those that the schema of the data (`have`) already proves.
+
+    It proves nothing about the columns of `null_if_empty`.
+    """
     return [
-        *_not_null(schema, have, ()),
+        *_not_null(schema, have, (), empty),
         *_invariants(schema, ()),
         *_lengths(schema, ()),
         *_constraints(configuration, schema),
     ]
 
 
-def with_checks(frame: DataFrame, checks: list[Check]) -> DataFrame:
-    """The frame, changed so that its job fails on a row that a check refuses."""
+def null_if_empty(schema: StructType, partition_columns: Sequence[str]) -> tuple[str, ...]:
+    """The partition columns in which an empty value becomes null: the log has one spelling for both."""
+    return tuple(
+        name
+        for name in partition_columns
+        # CHAR is padded, so that no value of it is empty in the log.
+        if isinstance(schema[name].dataType, StringType | BinaryType)
+        and not isinstance(char_varchar.declared_type(schema[name]), CharType)
+    )
+
+
+def with_checks(frame: DataFrame, checks: list[Check], empty: Collection[str] = ()) -> DataFrame:
+    """The frame, changed so that its job fails on a row that a check refuses.
+
+    The checks see the values that a reader will see: null in place of an empty value of the columns `empty`.
+    """
     if not checks:
         return frame
+    if empty:
+        frame = frame.selectExpr(
+            *(
+                f"if(octet_length({name}) = 0, null, {name}) as {name}" if column in empty else name
+                for column in frame.columns
+                for name in [sql_text.name(column)]
+            )
+        )
     columns = [sql_text.name(column) for column in frame.columns]
     conditions = " ".join(
         f"when not coalesce({check.condition}, false) then {_raise_expression(check)}" for check in checks
@@ -79,13 +107,15 @@ def _shown_value(name: str) -> str:
     return f"coalesce(cast({sql_text.name(name)} as string), 'null')"
 
 
-def _not_null(schema: StructType, have: StructType | None, prefix: tuple[str, ...]) -> Iterator[Check]:
+def _not_null(
+    schema: StructType, have: StructType | None, prefix: tuple[str, ...], unproven: Collection[str] = ()
+) -> Iterator[Check]:
     for index, field in enumerate(schema.fields):
         place = (*prefix, field.name)
         known = have.fields[index] if have is not None else None
         reference = sql_text.path(place)
         guard = f"{sql_text.path(prefix)} is null or " if prefix else ""
-        if not field.nullable and (known is None or known.nullable):
+        if not field.nullable and (known is None or known.nullable or field.name in unproven):
             yield Check(
                 f"{guard}{reference} is not null",
                 f"{path_text(place)} is NOT NULL, and the row has null there;",

@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 
 from pyspark_delta import features, predicates
 from pyspark_delta import schema as schemas
-from pyspark_delta.constraints import Check, checks_of, with_checks
+from pyspark_delta.constraints import Check, checks_of, null_if_empty, with_checks
 from pyspark_delta.exceptions import (
     CommitOutcomeUnknown,
     DeltaError,
@@ -247,12 +247,12 @@ class _WriteJob:
         )
         touched = candidates.take(sorted(ordinals))
         txn.read_files(touched.adds())
-        fresh = with_checks(
-            frame, [*checks_of(schemas.from_json(metadata.schema_string), metadata.configuration), check]
-        )
+        schema = schemas.from_json(metadata.schema_string)
+        checks = [*checks_of(schema, metadata.configuration), check]
+        fresh = with_checks(frame, checks, null_if_empty(schema, metadata.partition_columns))
         if len(touched):
             staying = scan(spark, snapshot, touched).where(~F.coalesce(F.expr(condition), F.lit(False)))
-            fresh = fresh.unionAll(conform(staying, schemas.from_json(metadata.schema_string)))
+            fresh = fresh.unionAll(conform(staying, schema))
         options = replace(self.options, enforce=False)
         return self._commit(txn, metadata, self._write(fresh, metadata, options), touched.adds())
 

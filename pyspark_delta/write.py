@@ -31,7 +31,7 @@ from pyspark.sql.types import (
 from pyspark_delta import schema as schemas
 from pyspark_delta import spark_jobs, sql_text, statistics
 from pyspark_delta.char_varchar import with_fitted_lengths
-from pyspark_delta.constraints import Check, checks_of, violation_in, with_checks
+from pyspark_delta.constraints import Check, checks_of, null_if_empty, violation_in, with_checks
 from pyspark_delta.exceptions import DeltaError, InvalidArgument, StorageFailure
 from pyspark_delta.log.actions import Add, Metadata
 from pyspark_delta.log.snapshot import Snapshot
@@ -179,10 +179,11 @@ def _run_job(
     spark: SparkSession, plan: _WritePlan, df: DataFrame, staging: str, options: WriteOptions
 ) -> None:
     checks = list(options.checks)
+    empty = null_if_empty(plan.schema, plan.metadata.partition_columns)
     if options.enforce:
         have = df.schema if _has_not_null(plan.schema) else None
-        checks = [*checks_of(plan.schema, plan.metadata.configuration, have), *checks]
-    frame = with_fitted_lengths(with_checks(df, checks), plan.schema)
+        checks = [*checks_of(plan.schema, plan.metadata.configuration, have, empty), *checks]
+    frame = with_fitted_lengths(with_checks(df, checks, empty), plan.schema)
     keys = {field.name: _KEY.format(number) for number, field in enumerate(plan.partition)}
     data = [field for field in plan.schema.fields if field.name not in keys and is_in_files(field.dataType)]
     values = [without_void(sql_text.name(field.name), field.dataType) for field in data]

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from datetime import tzinfo
 
+from delta_adapters.dialects import Inexpressible, render_sql
+from delta_adapters.dialects.spark_sql import SparkSqlDialect
 from delta_models.expressions import (
     Call,
     Column,
@@ -23,34 +25,36 @@ from delta_models.functions import BadCall, EvaluationError
 from delta_models.schema import Struct
 from delta_models.sql import SqlError, parse_predicate
 
+SPARK = SparkSqlDialect()
 # Texts in single quotes, names in backticks, and what stands in double quotes outside of both.
 QUOTED = re.compile(r"'(?:[^']|'')*'|`(?:[^`]|``)*`|\"(?P<inside>(?:[^\"]|\"\")*)\"")
 
 
 def find_private_sql(text: str, asked: Expression, schema: Struct, zone: tzinfo) -> str | None:
-    """Return what other engines can't read in the text of a constraint; None if they can, or if nobody could be asked.
+    """Return what other engines can't read in the text of a constraint; None if they can.
 
-    `asked` is the constraint that was asked for.
+    `asked` is the constraint that was asked for. What the model does not know of it in Spark's words is nobody's fault.
     """
-    if not _is_known(asked, schema, zone):
-        return None
     if names := _names_in_double_quotes(text, asked):
         return f"{', '.join(names)} in double quotes is a text, and no column"
+    problem = _problem(text, schema, zone)
+    if problem is None:
+        return None
     try:
-        stored = parse_predicate(text, schema, zone)
-        for call in _constant_calls(stored):
+        in_words_of_spark = render_sql(asked, None, SPARK)
+    except Inexpressible:
+        return None
+    return None if problem == _problem(in_words_of_spark, schema, zone) else problem
+
+
+def _problem(text: str, schema: Struct, zone: tzinfo) -> str | None:
+    """Why the model can't read a condition; None if it can."""
+    try:
+        for call in _constant_calls(parse_predicate(text, schema, zone)):
             compile_expression(call, schema, zone)(())
     except (SqlError, NotEvaluable, EvaluationError, BadCall) as error:
         return str(error)
     return None
-
-
-def _is_known(asked: Expression, schema: Struct, zone: tzinfo) -> bool:
-    try:
-        compile_expression(asked, schema, zone)
-    except (NotEvaluable, BadCall, KeyError):
-        return False
-    return True
 
 
 def _names_in_double_quotes(text: str, asked: Expression) -> list[str]:

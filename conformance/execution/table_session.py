@@ -119,7 +119,7 @@ class TableSession:
         self.read_schedule = ReadSchedule(seed, sparing=sparing) if extra_reads and reads else None
         self.latest_reads: dict[str, ReadObservation] = {}
         self._annotate = annotate
-        self._violations = ViolationDeduplicator()
+        self._violations = ViolationDeduplicator(self.folder)
         self._addresses = 0
         self._zones: dict[str, tzinfo] = {}  # of the engines' sessions
 

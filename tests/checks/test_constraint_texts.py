@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import UTC
 
 import pytest
@@ -60,19 +61,25 @@ VALUES: tuple[tuple[DataType, Value], ...] = (
     (TIMESTAMP_NTZ, MOMENT), (TIMESTAMP_NTZ, LAST_MOMENT), (TIMESTAMP_NTZ, -1),
 )  # fmt: skip
 
+TOKENS = re.compile(r"'(?:[^'\\]|\\.)*'|`(?:[^`]|``)*`|\w+|<=>|<=|>=|<>|\S")
+
 
 def stands_in(name: str, data_type: DataType, value: Value) -> Expression:
     return Compare("=", Column((name,)), Literal(data_type, value))
 
 
 @pytest.mark.parametrize(
-    ("data_type", "value"), (*VALUES, (DOUBLE, math.nan), (TIMESTAMP, FAR), (STRING, "a'b"))
+    ("data_type", "value"),
+    (*VALUES, (DOUBLE, math.nan), (TIMESTAMP, FAR), (TIMESTAMP_NTZ, FAR), (STRING, "a'b")),
 )
 @pytest.mark.parametrize("name", ("plain", "Up", "x y", "tick`", 'quote"'))
 def test_what_engines_of_spark_write_is_read_by_others(name: str, data_type: DataType, value: Value):
     asked = stands_in(name, data_type, value)
     text = render_sql(asked, None, SparkSqlDialect())
-    assert find_private_sql(text, asked, struct((name, data_type)), UTC) is None
+    schema = struct((name, data_type))
+    assert find_private_sql(text, asked, schema, UTC) is None
+    apart = " ".join(TOKENS.findall(text))  # as delta-spark stores it
+    assert find_private_sql(apart, asked, schema, UTC) is None, apart
 
 
 @pytest.mark.parametrize(("data_type", "value"), VALUES)
@@ -124,6 +131,12 @@ def test_words_of_one_engine_are_named(text: str, said: str):
     found = find_private_sql(text, asked, struct(("at", TIMESTAMP_NTZ), ("Up", BINARY)), UTC)
     assert found is not None
     assert said in found
+
+
+def test_words_of_one_engine_are_named_beside_a_function_that_the_model_does_not_know_either():
+    asked = stands_in("at", TIMESTAMP_NTZ, FAR)
+    found = find_private_sql("at = arrow_cast(1, 'Date64')", asked, struct(("at", TIMESTAMP_NTZ)), UTC)
+    assert found == "the model does not know the function 'arrow_cast'"
 
 
 def test_a_text_in_double_quotes_that_was_asked_for_is_no_name():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from conformance.execution.stop_conditions import ViolationDeduplicator
 from delta_adapters.reference.files import Layout
 from delta_models import operations as ops
+from delta_models.requirements import Violation
 from delta_models.schema import LONG, Field, Struct, struct
 from delta_models.values import Rows
 from tests.mutants.stage import play
@@ -44,3 +46,34 @@ def test_an_unencoded_path_is_reported_and_the_copy_continues(tmp_path):
     result = play(SpellsRaw(), tmp_path / "table", STEPS)
     assert result.broken == {"log.path-is-uri"}, result.describe()
     assert len(result.result) == len(STEPS)
+
+
+class TestFilesThatStay:
+    """A file of the log is wrong for as long as it is there. The engine that wrote it is charged, and once."""
+
+    def test_only_the_engine_that_wrote_a_file_is_charged_with_it(self, tmp_path):
+        checkpoint = tmp_path / "_delta_log" / "00000000000000000001.checkpoint.parquet"
+        checkpoint.parent.mkdir()
+        checkpoint.write_bytes(b"parsed")
+        wrong = (Violation("checkpoint.omits-parsed-stats", "stats_parsed", checkpoint.name),)
+        reported = ViolationDeduplicator(tmp_path)
+        assert reported.select_new("delta-spark", wrong) == wrong
+        assert reported.select_new("delta-rs", wrong) == ()
+        assert reported.select_new("delta-spark", wrong) == ()
+
+    def test_an_engine_that_writes_the_file_again_answers_for_its_own(self, tmp_path):
+        hint = tmp_path / "_delta_log" / "_last_checkpoint"
+        hint.parent.mkdir()
+        hint.write_text("one")
+        wrong = (Violation("checkpoint.hint-names-checkpoint", "there is none", hint.name),)
+        reported = ViolationDeduplicator(tmp_path)
+        assert reported.select_new("delta-spark", wrong) == wrong
+        hint.write_text("another")
+        assert reported.select_new("delta-rs", wrong) == wrong
+        assert reported.select_new("delta-rs", wrong) == ()
+
+    def test_what_is_no_file_of_the_log_is_told_of_each_engine(self, tmp_path):
+        wrong = (Violation("write.schema", "another", "after Overwrite"),)
+        reported = ViolationDeduplicator(tmp_path)
+        assert reported.select_new("delta-spark", wrong) == wrong
+        assert reported.select_new("delta-rs", wrong) == wrong

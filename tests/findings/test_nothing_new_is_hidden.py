@@ -536,6 +536,7 @@ def test_a_second_fault_after_the_same_crash_is_new(
     assert {candidates for _, candidates in found} == {()}, found
 
 
+@pytest.mark.slow
 def test_an_update_that_passes_over_a_row_of_a_file_is_new_in_a_crash_too(
     instrumented_engines: InstrumentedEngines, tmp_path: Path
 ):

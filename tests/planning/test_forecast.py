@@ -115,12 +115,14 @@ def test_the_reference_gives_what_is_foreseen_of_the_broad_part(reference):
     assert total["contents.append"] > 20
 
 
+@pytest.mark.slow
 def test_delta_rs_gives_what_is_foreseen_on_a_shared_table(tmp_path):
     chunks = make_plan(load_profile("ci"), 22, engines=("delta-rs",), suites=("shared",)).chunks
     with stage("delta-rs", "reference", folder=tmp_path) as both:
         both.assert_lower_bound([chunks[0]])
 
 
+@pytest.mark.slow
 def test_a_focus_gives_several_times_what_it_is_for():
     engines = list(planned_engines([parse_engine("delta-rs")]))
     wanted = {

@@ -203,6 +203,7 @@ def test_a_chunk_with_given_histories_survives_its_way_to_a_worker(core):
     assert runs_on_jvm(parse_engine("pyspark"))
 
 
+@pytest.mark.slow
 def test_each_engine_of_a_gate_has_a_reserve_of_its_own():
     plan = plan_run(RunOptions(Path(), engines=("delta-rs",), profile="gate", parts=("sql", "crashes")))
     wanted = {focus_of(threshold) for threshold in plan.core}

@@ -62,7 +62,9 @@ def short_of(plan, engines, foreseen):
     ]
 
 
-@pytest.mark.parametrize("seed", (1, 8, 3263751415))
+@pytest.mark.parametrize(
+    "seed", (1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (8, 3263751415)))
+)
 def test_the_default_plan_has_the_evidence_of_its_core_before_any_engine_has_started(seed):
     engines = claims("delta-rs", "delta-spark")
     plan = plan_of("ci", seed, "delta-rs", "delta-spark")

@@ -121,6 +121,7 @@ def test_two_runs_on_one_output_folder_keep_out_of_each_others_way(tmp_path):
     assert (tmp_path / "latest").resolve() in folders
 
 
+@pytest.mark.slow
 def test_a_budget_that_is_spent_early_leaves_the_run_inconclusive(run):
     done = run("--engine", HONEST, "--profile", "nightly", "--suite", "lockstep", "--budget", "2s")
     assert done.exit == 3
@@ -128,6 +129,7 @@ def test_a_budget_that_is_spent_early_leaves_the_run_inconclusive(run):
     assert [suite for suite in done.summary["suites"] if not suite["complete"]]
 
 
+@pytest.mark.slow
 def test_a_run_ends_after_as_many_findings_as_asked_for(run):
     done = run(
         "--engine", engine("Lies"), "--profile", "nightly", "--suite", "lockstep", "--max-findings", "1"

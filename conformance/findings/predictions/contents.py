@@ -43,7 +43,7 @@ def bytes_as_their_escapes(observation: Observation, _: Violation) -> bool:
     """Bytes in partition columns became the text of their escapes."""
     return leaves_rows(
         observation,
-        in_columns(_partition_columns(observation, BINARY), lambda _, value: _escaped(bytes(value))),  # type: ignore[call-overload]  # a binary
+        in_columns(_partition_columns(observation, BINARY), lambda _, value: escaped_bytes(bytes(value))),  # type: ignore[call-overload]  # a binary
     )
 
 
@@ -53,9 +53,9 @@ def bytes_as_replacement_characters(observation: Observation, _: Violation) -> b
     found = rows_after(observation)
     if found is None or not places:
         return False
-    replaced = in_columns(places, lambda _, value: _replaced(bytes(value)))  # type: ignore[call-overload]  # a binary
+    replaced = in_columns(places, lambda _, value: replaced_bytes(bytes(value)))  # type: ignore[call-overload]  # a binary
     # Java and Python may count several bytes as one character that is replaced, or as several.
-    squeeze = in_columns(places, lambda _, value: _squeezed(bytes(value)))  # type: ignore[call-overload]  # a binary
+    squeeze = in_columns(places, lambda _, value: squeezed_bytes(bytes(value)))  # type: ignore[call-overload]  # a binary
     expected = observation.model.rows
     schema = observation.model.schema
     return same_rows(
@@ -112,7 +112,7 @@ def log_says_replacement_characters(_: Observation, violation: Violation) -> boo
     said, held = _said_and_held(violation)
     if not isinstance(said, bytes) or not isinstance(held, bytes):
         return False
-    return said != held and _squeezed(said) == _squeezed(_replaced(held))
+    return said != held and squeezed_bytes(said) == squeezed_bytes(replaced_bytes(held))
 
 
 def new_columns_filled_too(observation: Observation, _: Violation) -> bool:
@@ -335,15 +335,18 @@ def _matched(keys: list[Key], fates: list[set[Key | None]]) -> bool:
     return all(place in taken or None in fate for place, fate in enumerate(fates))
 
 
-def _escaped(value: bytes) -> bytes:
+def escaped_bytes(value: bytes) -> bytes:
+    """Bytes as the text of their escapes."""
     return "".join(f"\\u{byte:04X}" for byte in value).encode()
 
 
-def _replaced(value: bytes) -> bytes:
+def replaced_bytes(value: bytes) -> bytes:
+    """Bytes after a way through a text, in which those that are no UTF-8 are replaced."""
     return value.decode("utf-8", "replace").encode()
 
 
-def _squeezed(value: bytes) -> bytes:
+def squeezed_bytes(value: bytes) -> bytes:
+    """Bytes with one replacement character in place of several in a row."""
     mark = REPLACEMENT.encode()
     while mark + mark in value:
         value = value.replace(mark + mark, mark)

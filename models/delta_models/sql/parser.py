@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -13,6 +14,10 @@ from sqlglot.errors import SqlglotError
 
 from delta_models.sql.errors import SyntaxProblem
 
+# delta-spark stores conditions with blanks between all tokens, and Spark reads X '00ff' as X'00ff'; sqlglot does not.
+_APART = re.compile(
+    r"""(?P<quoted>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`]|``)*`)|\b(?P<mark>[xX])\s+(?=')""", re.DOTALL
+)
 _KEPT = {"CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "POSITION"}
 
 
@@ -30,7 +35,7 @@ def syntax_tree(text: str) -> exp.Expression:
     """Return the syntax tree of an expression. Raises SyntaxProblem."""
     try:
         # Parsed as the condition of a query, because some words begin a statement if they come first.
-        query = _Plain().parse(f"SELECT 1 WHERE {text}")
+        query = _Plain().parse(f"SELECT 1 WHERE {_APART.sub(_together, text)}")
     except (SqlglotError, RecursionError) as error:
         raise SyntaxProblem(f"{text}: {_first_line(error)}") from error
     where = query[0].args.get("where") if len(query) == 1 and query[0] is not None else None
@@ -52,6 +57,10 @@ def type_tree(text: str) -> exp.Expression:
     if not isinstance(target, exp.DataType):
         raise SyntaxProblem(f"{text}: no type")
     return target
+
+
+def _together(found: re.Match[str]) -> str:
+    return str(found["quoted"] or found["mark"])
 
 
 def _first_line(error: BaseException) -> str:

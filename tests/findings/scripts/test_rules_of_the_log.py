@@ -216,6 +216,7 @@ STEPS = (
 )
 
 
+@pytest.mark.slow
 def test_what_deltalake_writes_breaks_none_of_these_rules(tmp_path):
     steps = history(*STEPS)
     texts = {rule: script(finding(rule, engine="delta-rs@1.6.6", history=steps)) for rule in RULES}
