@@ -46,6 +46,7 @@ LONG = (
     "tests/suites/crashes/test_bad_input.py",
     "tests/triage/test_shrink_faults.py",
     "tests/runner/test_builds_on_a_jvm.py",
+    "tests/tools/test_mutation_play.py",
     "tests/triage/test_causes.py",
     "tests/findings/scripts/test_programs.py",
     "tests/runner/test_bad_engines.py",

@@ -1,29 +1,27 @@
-"""Mutants are drawn by a seed from one small change each, play the chunks that reach them, and are kept as they end."""
+"""Mutants are drawn by a seed from one small change each, and each is made in a copy of the package."""
 
 from __future__ import annotations
 
 import ast
-import json
 from pathlib import Path
 
 import pytest
 
-from conformance.histories import Chunk
-from tools.mutation import records
 from tools.mutation.drawing import (
     GROUPS,
     PACKAGE,
     DrawnMutant,
     changed_lines,
+    diff_of,
     draw,
+    functions_by_line,
     group_of,
     make,
     runs_at_import,
 )
 from tools.mutation.edits import Edit, Mutant
 from tools.mutation.operators import OPERATORS, is_python, places_of
-from tools.mutation.play import Played
-from tools.mutation.table import markdown
+from tools.mutation.sets import SETS, BadSets, chosen_set, mutants_of, only, read_sets
 
 ROOT = Path(__file__).parents[2]
 SOURCE = '''\
@@ -43,6 +41,7 @@ def pick(rows: list[int], limit: int = 3) -> list[int]:
     total = len(kept) + 1
     if total is None:
         raise ValueError(f"no {total}")
+    _log.info("none", total)
     return [row for row in kept if row]
 '''
 
@@ -68,9 +67,9 @@ def test_each_operator_makes_its_change():
     assert any(after.startswith("(row < limit or") for _, after in texts("connective"))
 
 
-def test_docstrings_annotations_imports_and_messages_are_left_as_they_are():
+def test_docstrings_annotations_imports_messages_and_the_log_of_a_program_are_left_as_they_are():
     changed = {place.line for place in places_of(SOURCE)}
-    assert changed.isdisjoint({1, 3, 7})
+    assert changed.isdisjoint({1, 3, 7, 17})
     assert {place.before for place in places_of(SOURCE) if place.line == 6} == {"3"}
     assert not any("no {" in place.before for place in places_of(SOURCE) if place.operator == "constant")
 
@@ -92,10 +91,10 @@ def test_a_place_of_another_source_is_refused():
         place.apply(SOURCE.replace("kept", "chosen").replace("pick", "choose"))
 
 
-@pytest.fixture(scope="module")
-def package(tmp_path_factory):
+@pytest.fixture
+def package(tmp_path):
     """A package with one small module of each group."""
-    folder = tmp_path_factory.mktemp("package") / PACKAGE
+    folder = tmp_path / "own" / PACKAGE
     for name in ("builders.py", "write.py", "commands/merge.py", "log/state.py"):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -103,14 +102,47 @@ def package(tmp_path_factory):
     return folder
 
 
+def names(mutants):
+    return [mutant.name for mutant in mutants]
+
+
 def test_a_seed_draws_the_same_mutants_from_every_group(package):
     mutants = draw(package, 7, 12)
-    assert [mutant.name for mutant in mutants] == [mutant.name for mutant in draw(package, 7, 12)]
-    assert [mutant.name for mutant in mutants] != [mutant.name for mutant in draw(package, 8, 12)]
+    assert names(mutants) == names(draw(package, 7, 12))
+    assert names(mutants) != names(draw(package, 8, 12))
     assert {group: [mutant.group for mutant in mutants].count(group) for group in GROUPS} == dict.fromkeys(
         GROUPS, 3
     )
     assert len({(mutant.file, mutant.place.line) for mutant in mutants}) == 12
+
+
+def test_a_change_elsewhere_in_the_engine_leaves_the_draw_as_it_was(package):
+    before = names(draw(package, 7, 12))
+    path = package / "write.py"
+    path.write_text(f"def other():\n    pass\n\n\n{SOURCE}", "utf-8")
+    assert names(draw(package, 7, 12)) == before
+
+
+def test_two_changes_alike_in_one_function_have_names_of_their_own(package):
+    (package / "write.py").write_text("def f(a):\n    g(a + 1)\n    g(a + 1)\n", "utf-8")
+    drawn = [mutant for mutant in draw(package, 7, 40) if mutant.file == "write.py"]
+    assert len(drawn) == 2
+    assert len(set(names(drawn))) == 2
+    assert all(mutant.function == "f" for mutant in drawn)
+
+
+def test_a_line_has_the_innermost_function_and_a_class_is_none():
+    source = (
+        "class A:\n    X = 1\n\n    def f(self):\n        def g():\n            return 2\n        return g\n"
+    )
+    assert functions_by_line(source) == {4: "A.f", 5: "A.f.g", 6: "A.f.g", 7: "A.f"}
+
+
+def test_a_second_set_has_no_line_of_the_first(package):
+    first = draw(package, 7, 12)
+    second = draw(package, 8, 12, set(names(first)))
+    assert len(second) == 12
+    assert {(m.file, m.place.line) for m in first}.isdisjoint((m.file, m.place.line) for m in second)
 
 
 def test_a_made_mutant_is_a_copy_of_the_package_with_that_change(package, tmp_path):
@@ -124,6 +156,12 @@ def test_a_made_mutant_is_a_copy_of_the_package_with_that_change(package, tmp_pa
     lines = changed_lines(mutant, package)
     assert lines.keys() == {mutant.file}
     assert mutant.place.line in lines[mutant.file]
+
+
+def test_the_diff_of_a_mutant_has_the_changed_lines_alone(package):
+    edit = Edit(f"{PACKAGE}/write.py", "    total = len(kept) + 1\n", "    total = 0\n")
+    diff = diff_of(Mutant("counts-nothing", "It counts nothing.", "none", (edit,)), package)
+    assert diff.splitlines() == ["--- write.py", "-    total = len(kept) + 1", "+    total = 0"]
 
 
 def test_a_part_of_a_long_statement_counts_for_its_first_line_too(tmp_path):
@@ -154,55 +192,53 @@ def test_the_files_of_the_groups_exist():
         assert all((ROOT / PACKAGE / file).exists() for file in files)
 
 
-class TestRecords:
-    CHUNKS = tuple(Chunk("lockstep", "gate", number, 1) for number in range(3))
+class TestSets:
+    def read(self, tmp_path, text):
+        (tmp_path / "sets.toml").write_text(text, "utf-8")
+        return read_sets(tmp_path / "sets.toml")
 
-    def record(self, folder, chunk, *lines):
-        (folder / f"{chunk}.1.json").write_text(json.dumps({"chunk": chunk, "lines": lines}), "utf-8")
+    def test_the_sets_of_the_repository_are_drawn_from_the_engine_as_it_is(self):
+        sets = read_sets(SETS)
+        tuning = mutants_of(sets["tuning"], sets, ROOT / PACKAGE)
+        assert len(tuning) == len(set(names(tuning))) == 80
+        assert len(mutants_of(sets["semantic"], sets, ROOT / PACKAGE)) == 20
+        assert len(mutants_of(sets["harmless"], sets, ROOT / PACKAGE)) == 5
 
-    def test_a_mutant_plays_the_chunks_that_reach_its_line_most_often_first(self, tmp_path):
-        self.record(tmp_path, "lockstep-0", ["write.py", 4, 1], ["write.py", 5, 9])
-        self.record(tmp_path, "lockstep-1", ["write.py", 5, 2])
-        self.record(tmp_path, "lockstep-2", ["write.py", 4, 6])
-        lines = records.read_lines(tmp_path)
-        asked = records.chunks_for({"write.py": {4}}, lines, self.CHUNKS)
-        assert [chunk.name for chunk in asked] == ["lockstep-2", "lockstep-0"]
+    def test_a_fresh_set_has_nothing_of_the_set_that_it_is_without(self, tmp_path, package):
+        text = (
+            '[a]\ntitle = "A"\nseed = 7\ncount = 8\n[b]\ntitle = "B"\nseed = 7\ncount = 8\nwithout = ["a"]\n'
+        )
+        sets = self.read(tmp_path, text)
+        a, b = (names(mutants_of(sets[name], sets, package)) for name in "ab")
+        assert len(a) == len(b) == 8
+        assert not set(a) & set(b)
 
-    def test_a_line_that_runs_at_import_is_reached_by_every_chunk(self, tmp_path):
-        for chunk in self.CHUNKS:
-            self.record(tmp_path, chunk.name, ["write.py", 4, 1])
-        lines = records.read_lines(tmp_path)
-        assert records.chunks_for({"write.py": {1}}, lines, self.CHUNKS, at_import=True) == list(self.CHUNKS)
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        (
+            ('[a]\ntitle = "A"\n', "the set a needs either a count and a seed, or a folder"),
+            ('[a]\ntitle = "A"\ncount = 3\nsed = 4\n', "the set a has sed; it may have count, folder"),
+            ('[a]\ntitle = "A"\ncount = 3\nwithout = ["b"]\n', "is without b, which is no drawn set"),
+            ('[a]\ntitle = "A"\ncount = 3\nonly = ["x"]\n', "names of mutants, and no folder"),
+            ("[a", "can't be read"),
+        ),
+    )
+    def test_a_wrong_file_of_sets_says_what_is_wrong(self, tmp_path, text, said):
+        with pytest.raises(BadSets, match=said):
+            self.read(tmp_path, text)
 
-    def test_a_line_that_no_chunk_reaches_is_played_by_none(self, tmp_path):
-        self.record(tmp_path, "lockstep-0", ["write.py", 4, 1])
-        assert records.chunks_for({"write.py": {9}}, records.read_lines(tmp_path), self.CHUNKS) == []
+    def test_a_set_of_a_folder_may_have_some_of_its_mutants(self, tmp_path, package):
+        text = '[a]\ntitle = "A"\nfolder = "semantic"\nonly = ["null_passes_a_check"]\n'
+        sets = self.read(tmp_path, text)
+        assert names(mutants_of(sets["a"], sets, package)) == ["null_passes_a_check"]
+        with pytest.raises(BadSets, match="no mutant null_passes;"):
+            mutants_of(self.read(tmp_path, text.replace("_a_check", ""))["a"], sets, package)
 
-    def test_a_chunk_without_a_record_is_not_played_since_the_engine_may_fail_it_unchanged(self, tmp_path):
-        self.record(tmp_path, "lockstep-0", ["write.py", 4, 1])
-        asked = records.chunks_for({"write.py": {4}}, records.read_lines(tmp_path), self.CHUNKS)
-        assert [chunk.name for chunk in asked] == ["lockstep-0"]
-
-    def test_a_result_that_was_cut_is_passed_over(self, tmp_path):
-        path = tmp_path / "results.jsonl"
-        records.append(path, {"mutant": "a"})
-        with path.open("a") as results:
-            results.write('{"mutant": "b", "ver')
-        assert records.read_results(path) == [{"mutant": "a"}]
-
-
-def test_the_table_names_every_survivor_before_the_killed():
-    common = {
-        "group": "log", "operator": "call", "before": "a | b", "after": "a", "detail": "", "chunks": 2, "seconds": 3.0,
-    }  # fmt: skip
-    told = markdown("Tuning set", [
-        common | {"mutant": "a:1", "verdict": "killed", "requirement": "read.latest"},
-        common | {"mutant": "b:2", "verdict": "survived", "requirement": ""},
-    ])  # fmt: skip
-    assert "2 mutants: 1 killed, 1 survived, 0 unusable" in told
-    assert told.index("b:2") < told.index("a:1")
-    assert "a \\| b" in told
-
-
-def test_a_build_that_nothing_blames_has_survived():
-    assert Played().verdict == "survived"
+    def test_a_set_or_a_mutant_that_is_not_there_is_refused(self, package):
+        with pytest.raises(BadSets, match="no set of mutants 'frsh'; there are tuning"):
+            chosen_set(read_sets(SETS), "frsh")
+        with pytest.raises(BadSets, match="no mutant nobody; `draw` lists"):
+            only(draw(package, 7, 3), ["nobody"])
+        assert names(only(draw(package, 7, 3), [draw(package, 7, 3)[1].name])) == [
+            draw(package, 7, 3)[1].name
+        ]

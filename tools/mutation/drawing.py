@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import hashlib
-import random
 import shutil
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -32,17 +33,23 @@ GROUPS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class DrawnMutant:
-    """A mutant that an operator makes: the file within the package, its group, and the place that is changed."""
+    """A mutant that an operator makes: the file within the package, its group, and the place that is changed.
+
+    `function` is the function that the place is in, and `occurrence` counts the same changes of it before this one.
+    """
 
     file: str
     group: str
     place: Place
+    function: str = ""
+    occurrence: int = 0
 
     @property
     def name(self) -> str:
-        """A name that stays as long as the source stays: the file, the line, and a digest of the change."""
-        told = "\0".join((self.file, str(self.place.start), self.place.before, self.place.after))
-        return f"{self.file}:{self.place.line}:{hashlib.sha256(told.encode()).hexdigest()[:6]}"
+        """A name that stays while the function stays, wherever in the file that is."""
+        told = (self.file, self.function, self.place.operator, self.place.before, self.place.after)
+        digest = hashlib.sha256("\0".join((*told, str(self.occurrence))).encode()).hexdigest()
+        return f"{self.file}:{self.function or 'module'}:{digest[:6]}"
 
     def to_json(self) -> dict[str, Any]:
         """The mutant as the results have it."""
@@ -62,21 +69,35 @@ def all_mutants(package: Path) -> Iterator[DrawnMutant]:
     for path in sorted(package.rglob("*.py")):
         file = path.relative_to(package).as_posix()
         group = group_of(file)
-        if group is not None:
-            for place in places_of(path.read_text("utf-8")):
-                yield DrawnMutant(file, group, place)
+        if group is None:
+            continue
+        source = path.read_text("utf-8")
+        functions = functions_by_line(source)
+        seen: Counter[tuple[str, ...]] = Counter()
+        for place in places_of(source):
+            function = functions.get(place.line, "")
+            change = (function, place.operator, place.before, place.after)
+            yield DrawnMutant(file, group, place, function, seen[change])
+            seen[change] += 1
 
 
-def draw(package: Path, seed: int, count: int) -> list[DrawnMutant]:
-    """Draw so many mutants: every group has the same share, and no line has two."""
-    chooser = random.Random(seed)
+def draw(package: Path, seed: int, count: int, without: Collection[str] = ()) -> list[DrawnMutant]:
+    """Draw so many mutants: every group has the same share, no line has two, and none is on a line of `without`.
+
+    The order of the mutants follows from the seed and their names, so a change of the engine takes only those mutants
+    out of a draw whose functions it changes. `without` are names that were drawn before.
+    """
     by_group: dict[str, list[DrawnMutant]] = {group: [] for group in GROUPS}
+    lines: set[tuple[str, int]] = set()
     for mutant in all_mutants(package):
         by_group[mutant.group].append(mutant)
-    drawn: list[DrawnMutant] = []
-    lines: set[tuple[str, int]] = set()
+        if mutant.name in without:
+            lines.add((mutant.file, mutant.place.line))
     for mutants in by_group.values():
-        chooser.shuffle(mutants)
+        mutants.sort(
+            key=lambda mutant: hashlib.sha256(f"{seed}/{mutant.name}".encode()).digest(), reverse=True
+        )
+    drawn: list[DrawnMutant] = []
     while len(drawn) < count and any(by_group.values()):
         for mutants in by_group.values():
             while mutants and len(drawn) < count:
@@ -87,6 +108,26 @@ def draw(package: Path, seed: int, count: int) -> list[DrawnMutant]:
                     drawn.append(mutant)
                     break
     return drawn
+
+
+def told(mutant: DrawnMutant | Mutant) -> dict[str, Any]:
+    """A mutant as its row has it."""
+    if isinstance(mutant, DrawnMutant):
+        return mutant.to_json()
+    return {
+        "mutant": mutant.name, "group": "written", "file": ", ".join(mutant.files), "operator": "edit",
+        "before": mutant.sentence, "after": "", "line": 0,
+    }  # fmt: skip
+
+
+def diff_of(mutant: DrawnMutant | Mutant, package: Path) -> str:
+    """The lines that a mutant takes away and puts in their place."""
+    diff: list[str] = []
+    for file, new in _changed_texts(mutant, package).items():
+        old = (package / file).read_text("utf-8").splitlines()
+        lines = list(difflib.unified_diff(old, new.splitlines(), file, file, lineterm="", n=0))
+        diff += [lines[0], *(line for line in lines[2:] if not line.startswith("@@"))]
+    return "\n".join(diff)
 
 
 def make(mutant: DrawnMutant | Mutant, package: Path, folder: Path) -> Path:
@@ -125,6 +166,26 @@ def changed_lines(mutant: DrawnMutant | Mutant, package: Path) -> dict[str, set[
     return changed
 
 
+def functions_by_line(source: str) -> dict[int, str]:
+    """The innermost function of each line that is inside one, by its qualified name."""
+    functions: dict[int, str] = {}
+
+    def visit(node: ast.AST, names: tuple[str, ...], *, inside: bool) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                own = (*names, child.name)
+                is_function = inside or not isinstance(child, ast.ClassDef)
+                if is_function:
+                    lines = range(child.lineno, (child.end_lineno or child.lineno) + 1)
+                    functions.update(dict.fromkeys(lines, ".".join(own)))
+                visit(child, own, inside=is_function)
+            else:
+                visit(child, names, inside=inside)
+
+    visit(ast.parse(source), (), inside=False)
+    return functions
+
+
 def lines_of_functions(source: str) -> set[int]:
     """Return the lines of the statements inside functions. All others run at import."""
     lines: set[int] = set()
@@ -140,3 +201,14 @@ def runs_at_import(changed: Mapping[str, set[int]], package: Path) -> bool:
     return not any(
         lines & lines_of_functions((package / file).read_text("utf-8")) for file, lines in changed.items()
     )
+
+
+def _changed_texts(mutant: DrawnMutant | Mutant, package: Path) -> dict[str, str]:
+    if isinstance(mutant, DrawnMutant):
+        return {mutant.file: mutant.place.apply((package / mutant.file).read_text("utf-8"))}
+    texts: dict[str, str] = {}
+    for edit in mutant.edits:
+        file = edit.file.removeprefix(f"{PACKAGE}/")
+        text = texts.get(file) or (package / file).read_text("utf-8")
+        texts[file] = text.replace(edit.find, edit.replace)
+    return texts

@@ -1,7 +1,7 @@
 """Finds the places of a Python source where one small change makes a mutant, and makes the changed text.
 
 Each operator is a function from a node of the syntax tree to the texts that may stand in its place. A mutant changes
-one node. Annotations, docstrings, messages of exceptions and what only a type checker runs are left as they are.
+one node. Annotations, docstrings, f-strings, what is logged and what only a type checker runs are left as they are.
 """
 
 from __future__ import annotations
@@ -108,13 +108,17 @@ def _reached(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_silent(node: ast.AST) -> bool:
-    """Whether nothing that a node holds can be seen by a user: imports, docstrings, texts of errors, `__all__`."""
+    """Whether no change of a node is one of behaviour: imports, docstrings, texts, `__all__`, what is logged.
+
+    An f-string may hold an expression of SQL, too. Python 3.11 does not say where its parts stand.
+    """
     match node:
         case (
             ast.Import()
             | ast.ImportFrom()
             | ast.JoinedStr()
             | ast.Expr(value=ast.Constant())
+            | ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="_log"))))
             | ast.If(test=ast.Name(id="TYPE_CHECKING"))
             | ast.Assign(targets=[ast.Name(id="__all__" | "__slots__")])
         ):

@@ -1,83 +1,93 @@
-"""The in-house engine as its adapter runs it, with a record of the lines that each chunk of a run executes.
+"""The in-house engine as its adapter runs it, with a count of the lines that it executes.
 
-It is an adapter by its file: `traced_engine.py:TracedPyspark`. The folder for the records is named by the environment
-variable MUTATION_LINES. The tag of an operation begins with the name of its chunk, so an operation, and the reads that
-follow it, count for that chunk.
+It is an adapter by its file: `traced_engine.py:TracedPyspark`. The counts are in a file that all traced processes and
+the recorder map into their memory, so they outlive a host that is killed in the middle of an operation. The
+environment variable MUTATION_LINES names the file.
 """
 
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import sys
 import threading
-from collections import Counter
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from delta_adapters.pyspark_engine.adapter import PysparkEngine
-from delta_models.operations import Operation
-from delta_models.outcomes import Outcome
 
-FOLDER = "MUTATION_LINES"
+VARIABLE = "MUTATION_LINES"
 PACKAGE = f"{os.sep}pyspark_delta{os.sep}"
+WIDTH = 4  # bytes of a count
 
 
-class LineRecord:
-    """The lines of the package that were executed, by chunk."""
+class LineCounts:
+    """How often each line of the package was executed, in a file that several processes share."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._chunk = ""
-        self._lines: Counter[tuple[str, int]] = Counter()
+    def __init__(self, path: Path) -> None:
+        self._lengths: dict[str, int] = json.loads(path.with_suffix(".json").read_text("utf-8"))
+        self._first: dict[str, int] = {}
+        total = 0
+        for file, length in self._lengths.items():
+            self._first[file] = total - 1  # lines are counted from 1
+            total += length
+        with path.open("r+b") as file_of_counts:
+            self._mapped = mmap.mmap(file_of_counts.fileno(), 0)
+        self._counts = memoryview(self._mapped).cast("I")
 
-    def begin(self, chunk: str) -> None:
-        """Count for another chunk from now on."""
-        if chunk != self._chunk:
-            self.write()
-            self._chunk, self._lines = chunk, Counter()
+    @classmethod
+    def make(cls, path: Path, package: Path) -> LineCounts:
+        """Make the file for the lines of a package, all of them at nought."""
+        lengths = {
+            source.relative_to(package).as_posix(): source.read_text("utf-8").count("\n") + 1
+            for source in sorted(package.rglob("*.py"))
+        }
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.with_suffix(".json").write_text(json.dumps(lengths), "utf-8")
+        path.write_bytes(bytes(WIDTH * sum(lengths.values())))
+        return cls(path)
 
-    def write(self) -> None:
-        """Write down what the chunk executed so far."""
-        if self._chunk:
-            lines = [[file, line, count] for (file, line), count in sorted(self._lines.items())]
-            path = self._folder / f"{self._chunk}.{os.getpid()}.json"
-            path.write_text(json.dumps({"chunk": self._chunk, "lines": lines}), "utf-8")
+    def take(self) -> dict[str, dict[int, int]]:
+        """Return the lines that were executed since the last call, by file, and count from nought again."""
+        taken: dict[str, dict[int, int]] = {}
+        for file, length in self._lengths.items():
+            first = self._first[file] + 1
+            held = {
+                line: count for line, count in enumerate(self._counts[first : first + length], 1) if count
+            }
+            if held:
+                taken[file] = held
+        self._counts[:] = memoryview(bytes(len(self._mapped))).cast("I")
+        return taken
 
-    def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
-        """Follow a call into the package, and no other one."""
+    def follow_calls(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """Follow a call into the package, and no other one: a function for `sys.settrace`."""
         del argument
-        if event == "call":
-            return self._follow if PACKAGE in frame.f_code.co_filename else None
-        return None
+        name = frame.f_code.co_filename
+        if event != "call" or PACKAGE not in name:
+            return None
+        first = self._first.get(name.rpartition(PACKAGE)[2].replace(os.sep, "/"))
+        if first is None:
+            return None
+        counts = self._counts
 
-    def _follow(self, frame: FrameType, event: str, argument: Any) -> Any:
-        del argument
-        if event == "line":
-            file = frame.f_code.co_filename.rpartition(PACKAGE)[2].replace(os.sep, "/")
-            self._lines[file, frame.f_lineno] += 1
-        return self._follow
+        def follow(frame: FrameType, event: str, argument: Any) -> Any:
+            del argument
+            if event == "line":
+                counts[first + frame.f_lineno] += 1
+            return follow
+
+        return follow
 
 
 class TracedPyspark(PysparkEngine):
-    """The engine, with its lines recorded from its start on."""
+    """The engine, with its lines counted from its start on."""
 
     def start(self, work: Path) -> None:
-        """Start the engine, then trace it: a session's start executes the same lines for all chunks."""
+        """Start the engine, then trace it."""
         super().start(work)
-        self._record = LineRecord(Path(os.environ[FOLDER]))
-        sys.settrace(self._record)
-        threading.settrace(self._record)
-
-    def execute(self, operation: Operation, tag: str) -> Outcome:
-        """Perform an operation, for the chunk that its tag names."""
-        self._record.begin("-".join(tag.split("-")[:2]))
-        outcome = super().execute(operation, tag)
-        self._record.write()
-        return outcome
-
-    def stop(self) -> None:
-        """Write the last record, and stop the engine."""
-        self._record.write()
-        super().stop()
+        counts = LineCounts(Path(os.environ[VARIABLE]))
+        sys.settrace(counts.follow_calls)
+        threading.settrace(counts.follow_calls)

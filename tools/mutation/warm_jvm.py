@@ -1,7 +1,8 @@
 """A JVM that outlives the hosts of the engine: each host gets a fresh Python process and a fresh Spark context in it.
 
 A mutant is Python code, so nothing of it is left in the JVM but classes that Spark has loaded. pyspark connects to a
-JVM that runs if the environment names its gateway. After a host that did not stop its context, start a new one.
+JVM that runs if the environment names its gateway. After a host that did not stop its context, start a new one. What
+plays behind the turnstile needs a JVM of its own there, so that `hidden` hides this one from it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from delta_adapters.spark.java import find_java
-from delta_adapters.spark.session import settings
+from delta_adapters.spark.session import LOGGING, settings
 
 PORT, SECRET = "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"
 
@@ -34,14 +35,30 @@ class WarmJvm:
 
         for folder in ("tmp", "local", "warehouse"):
             (self._work / folder).mkdir(parents=True, exist_ok=True)
+        (self._work / "log4j2.properties").write_text(LOGGING, "utf-8")
         os.environ["JAVA_HOME"] = str(find_java().home)
         os.environ.pop(PORT, None)
         conf = SparkConf(loadDefaults=False)
         for key, value in settings(self._work).items():
             conf.set(key, value)
-        self._gateway = launch_gateway(conf)
+        with (self._work / "jvm.log").open("ab") as log:
+            self._gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
         parameters = self._gateway.gateway_parameters
         os.environ |= {PORT: str(parameters.port), SECRET: parameters.auth_token}
+
+    def import_from(self, path: str) -> None:
+        """Have Python processes that Spark starts for its tasks import from these folders first, as the host does."""
+        system = self._gateway.jvm.java.lang.System
+        system.setProperty("spark.executorEnv.PYTHONPATH", path)
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Hosts that start in this block start a JVM of their own."""
+        kept = {name: os.environ.pop(name) for name in (PORT, SECRET) if name in os.environ}
+        try:
+            yield
+        finally:
+            os.environ |= kept
 
     def stop(self) -> None:
         """End the JVM."""
