@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 
 import pytest
@@ -33,6 +34,10 @@ os.environ.setdefault(BRIEF, "1")
 # Some images set this. Each worker, and each process that a test starts, would compile every module again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# A shell has what it starts in the background ignore Ctrl-C, and so do all that this starts. Tests send it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The tests of each of these folders share Spark sessions. One worker gets the folder, so the sessions start once.
 SPARK_FOLDERS = ("tests/pyspark_delta/", "tests/adapters/delta_spark/", "tests/adapters/pyspark_engine/")
