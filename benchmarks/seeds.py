@@ -3,13 +3,14 @@
     ./dev bench seeds                                    20 seeds, about an hour
     ./dev python -m benchmarks.seeds FOLDER [SEEDS]      goes on where it stopped: FOLDER keeps the runs
 
-Whether a new finding holds up must be read: the note names the seed. The seconds of explaining are those of all workers
-together, so their share of a run is more than any worker has spent on it.
+Whether a new finding holds up must be read: the note names the seed. The share of explaining is that of the time that
+all workers have, and counts what a worker explains when it has nothing left to play.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import statistics
 import subprocess
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.results import Measured, Result, Row
+from conformance.cli.run import MOST_JOBS
 from conformance.events.types import FindingTriaged
 from conformance.reporting.event_log import read
 
@@ -27,6 +29,7 @@ SEEDS = 20
 RUN = (sys.executable, "-m", "conformance", "run", "--profile", "ci")
 CONCLUSIVE = (0, 1)
 STOPPED = 130
+WORKERS = min(len(os.sched_getaffinity(0)), MOST_JOBS)  # as `conformance run` has it
 MOST_SECONDS, MOST_EXPLAINING = 180.0, 0.2
 
 
@@ -53,7 +56,7 @@ class SeedRun:
         )
         return cls(
             summary["seed"], summary["exit"], summary["seconds"], states.count("new"),
-            states.count("unexplained"), spent / summary["seconds"],
+            states.count("unexplained"), spent / (WORKERS * summary["seconds"]),
         )  # fmt: skip
 
     def __str__(self) -> str:
